@@ -1,0 +1,211 @@
+/* Names of kinds; elements as pure functions of seed and place; mixing; and hashes of everything
+   that is generated, which must come out the same from every compiler at every optimisation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fenv.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "value_checks.h"
+
+static const char *const names[] = {
+  "normal", "bits", "corner", "integer", "cancel", "equal", "midpoint", "wide", "subnormal",
+  "verbatim",
+};
+
+static void test_names(void **state)
+{
+  (void)state;
+  assert_int_equal(PF_KIND_COUNT, sizeof names / sizeof names[0]);
+  pf_kind found;
+  for (int k = 0; k < PF_KIND_COUNT; k++) {
+    const size_t length = strlen(names[k]);
+    assert_string_equal(pf_kind_name((pf_kind)k), names[k]);
+    assert_true(pf_kind_find(names[k], length, &found));
+    assert_int_equal(found, k);
+    assert_false(pf_kind_find(names[k], length - 1, &found));
+  }
+  assert_false(pf_kind_find("normal:1", 8, &found));
+  assert_true(pf_kind_find("normal:1", 6, &found));
+}
+
+/* First outputs of splitmix64 from state 0, as Vigna's public-domain splitmix64.c gives them. */
+static void test_hash(void **state)
+{
+  (void)state;
+  const uint64_t gamma = 0x9e3779b97f4a7c15u;
+  assert_true(pf_hash(0) == 0xe220a8397b1dcdafu);
+  assert_true(pf_hash(gamma) == 0x6e789e6aa1b965f4u);
+  assert_true(pf_hash(2 * gamma) == 0x06c45d188009454fu);
+}
+
+/* A generator that kept a stream from element to element would give other values backward. */
+static void test_any_order(void **state)
+{
+  (void)state;
+  enum { K = 37 };
+  for (int t = 0; t < PF_DTYPE_COUNT; t++)
+    for (int kind = 0; kind < PF_VERBATIM; kind++) {
+      const pf_values v = { .kind = (pf_kind)kind, .other = PF_WIDE, .mix = 99, .seed = 3 };
+      uint64_t forward[K];
+      for (int k = 0; k < K; k++)
+        forward[k] = bits_of(&v, (pf_dtype)t, true, 2, k, K);
+      for (int k = K - 1; k >= 0; k--)
+        assert_true(bits_of(&v, (pf_dtype)t, true, 2, k, K) == forward[k]);
+    }
+}
+
+/* Cutting K leaves what remains as it was, for all kinds but the pairs that are taken from the two
+   halves of K; midpoints lose only a partner, and have another form at K = 1. */
+static void test_cutting_k(void **state)
+{
+  (void)state;
+  for (int t = 0; t < PF_DTYPE_COUNT; t++)
+    for (int kind = 0; kind < PF_VERBATIM; kind++)
+      for (int64_t cut = 2; kind != PF_CANCEL && cut < 64; cut += 2)
+        for (int64_t k = 0; k < cut; k++) {
+          const pf_values v = of_kind((pf_kind)kind, 5);
+          const pf_place whole = { .index = k, .k = k, .k_count = 64, .negate = true };
+          const pf_place part = { .index = k, .k = k, .k_count = cut, .negate = true };
+          assert_true(pf_value_bits(&v, (pf_dtype)t, &whole)
+                      == pf_value_bits(&v, (pf_dtype)t, &part));
+        }
+}
+
+/* x, y and an addend of one seed are not copies of each other, nor is one seed of the next, nor an
+   element of its neighbour: equal encodings are rare wherever there are many. */
+static void test_streams_apart(void **state)
+{
+  (void)state;
+  enum { COUNT = 1000 };
+  static const pf_kind kinds[] = { PF_NORMAL, PF_BITS, PF_WIDE };
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    const pf_values v = of_kind(kinds[i], 7), w = of_kind(kinds[i], 8);
+    int equal = 0;
+    for (int64_t k = 0; k < COUNT; k++) {
+      const uint64_t x = bits_of(&v, PF_F32, true, 0, k, COUNT);
+      const uint64_t y = bits_of(&v, PF_F32, false, 0, k, COUNT);
+      const pf_place addend = { .index = k };
+      const uint64_t c = pf_value_bits(&v, PF_F32, &addend);
+      equal += x == y || y == c || x == c;
+      equal += x == bits_of(&w, PF_F32, true, 0, k, COUNT);
+      equal += x == bits_of(&v, PF_F32, true, 0, k + 1, COUNT + 1);
+    }
+    assert_in_range(equal, 0, 2);
+  }
+}
+
+/* Mixing chooses between the two kinds' own elements and changes neither.  Were the choice made by
+   the draw that makes the value, some bit of the chosen encodings would lean to one side. */
+static void test_mixing(void **state)
+{
+  (void)state;
+  enum { COUNT = 40000 };
+  static const int shares[] = { 0, 1, 64, 128, 255 };
+  const pf_values plain = of_kind(PF_WIDE, 11), other = of_kind(PF_BITS, 11);
+  for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+    const pf_values v = { .kind = PF_WIDE, .other = PF_BITS, .mix = (uint8_t)shares[i],
+                          .seed = 11 };
+    int64_t chosen = 0, set[64] = { 0 };
+    for (int64_t k = 0; k < COUNT; k++) {
+      const uint64_t got = bits_of(&v, PF_F64, false, 0, k, COUNT);
+      const uint64_t a = bits_of(&plain, PF_F64, false, 0, k, COUNT);
+      const uint64_t b = bits_of(&other, PF_F64, false, 0, k, COUNT);
+      assert_true(a != b && (got == a || got == b));
+      chosen += got == b;
+      for (int bit = 0; bit < 64; bit++)
+        set[bit] += got == b && (b >> bit & 1);
+    }
+    assert_true(share_is(chosen, COUNT, shares[i] / 256.0));
+    for (int bit = 0; bit < 64; bit++)
+      assert_true(chosen == 0 || share_is(set[bit], chosen, 0.5));
+  }
+}
+
+/* FNV-1a, 64 bits, over the eight bytes of each encoding. */
+static uint64_t fnv(uint64_t hash, uint64_t bits)
+{
+  for (int i = 0; i < 8; i++)
+    hash = (hash ^ (bits >> 8 * i & 0xff)) * 0x100000001b3u;
+  return hash;
+}
+
+static uint64_t hash_of(pf_kind kind, pf_dtype t)
+{
+  static const uint32_t seeds[] = { 0, 1, 2, 77, 0x80000000u, 0xffffffffu };
+  static const int64_t counts[] = { 1, 2, 3, 6, 8, 39, 64 };
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t s = 0; s < sizeof seeds / sizeof seeds[0]; s++)
+    for (int mix = 0; mix <= 40; mix += 40)
+      for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
+        for (int64_t line = 0; line < 24; line++) {
+          const pf_values v = { .kind = kind, .other = PF_CORNER, .mix = (uint8_t)mix,
+                                .seed = seeds[s] };
+          for (int64_t k = 0; k < counts[c]; k++) {
+            hash = fnv(hash, bits_of(&v, t, true, line, k, counts[c]));
+            hash = fnv(hash, bits_of(&v, t, false, line, k, counts[c]));
+          }
+          const pf_place addend = { .index = line };
+          hash = fnv(hash, pf_value_bits(&v, t, &addend));
+        }
+  return hash;
+}
+
+/* Another hash means that archived cases no longer mean what they meant.  Upward rounding would
+   change them if anything were computed in floating point. */
+static const uint64_t hashes[PF_VERBATIM][PF_DTYPE_COUNT] = {
+  [PF_NORMAL] = { [PF_F64] = 0x4987c05778ffa484u, [PF_F32] = 0x4162b7bb99371cbeu,
+    [PF_F16] = 0x5cbe2459ac892521u, [PF_BF16] = 0x4c8f643de97c7e7cu },
+  [PF_BITS] = { [PF_F64] = 0x8942f46adcd4f7aau, [PF_F32] = 0xe47cfa23eebc2419u,
+    [PF_F16] = 0x2bda2a350f7ae5a1u, [PF_BF16] = 0x5af555631e9e586cu },
+  [PF_CORNER] = { [PF_F64] = 0x6aba1ef142ee2981u, [PF_F32] = 0x51af01e11b4538f1u,
+    [PF_F16] = 0x0d9175ef5267987du, [PF_BF16] = 0x4c5f12316b6f1281u },
+  [PF_INTEGER] = { [PF_F64] = 0x3eea0774fed717e1u, [PF_F32] = 0xad7dc666eb19becbu,
+    [PF_F16] = 0x612a91e9ea6073d0u, [PF_BF16] = 0x1e6882913287833du },
+  [PF_CANCEL] = { [PF_F64] = 0x87ac182579d653a9u, [PF_F32] = 0x430a305ae5c8a86du,
+    [PF_F16] = 0xa227251cc5d4942eu, [PF_BF16] = 0x5d244473d861945fu },
+  [PF_EQUAL] = { [PF_F64] = 0xbf3c7aacd2fdd8b3u, [PF_F32] = 0x4a59033fa6e90d8bu,
+    [PF_F16] = 0x8b55d5b310420d0bu, [PF_BF16] = 0x2c595c28c23ea1beu },
+  [PF_MIDPOINT] = { [PF_F64] = 0x22d6ceebd6b25914u, [PF_F32] = 0x8f9e943285bd3acfu,
+    [PF_F16] = 0x4ff824a009910ec7u, [PF_BF16] = 0x7e6add41aa661c35u },
+  [PF_WIDE] = { [PF_F64] = 0xbc0ed9e898e6c244u, [PF_F32] = 0xd0cff5df82ee3323u,
+    [PF_F16] = 0xd26b8ffc99e81386u, [PF_BF16] = 0x77df118a818bb9eau },
+  [PF_SUBNORMAL] = { [PF_F64] = 0xf2930205f4e69ae2u, [PF_F32] = 0xa9060cbf1b67c859u,
+    [PF_F16] = 0x0b3c37fe4f2b2a1du, [PF_BF16] = 0x4762b87be5fa2dfcu },
+};
+
+static void test_nothing_changed(void **state)
+{
+  (void)state;
+  static const int modes[] = { FE_TONEAREST, FE_UPWARD };
+  int changed = 0;
+  for (int i = 0; i < 2 * PF_VERBATIM * PF_DTYPE_COUNT; i++) {
+    const pf_kind kind = (pf_kind)(i / 2 / PF_DTYPE_COUNT);
+    const pf_dtype t = (pf_dtype)(i / 2 % PF_DTYPE_COUNT);
+    fesetround(modes[i % 2]);
+    const uint64_t got = hash_of(kind, t);
+    fesetround(FE_TONEAREST);
+    if (got != hashes[kind][t])
+      print_error("%s %s: 0x%016" PRIx64 "\n", names[kind], pf_dtype_of(t)->name, got);
+    changed += got != hashes[kind][t];
+  }
+  assert_int_equal(changed, 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_names),
+    cmocka_unit_test(test_hash),
+    cmocka_unit_test(test_any_order),
+    cmocka_unit_test(test_cutting_k),
+    cmocka_unit_test(test_streams_apart),
+    cmocka_unit_test(test_mixing),
+    cmocka_unit_test(test_nothing_changed),
+  };
+  return cmocka_run_group_tests_name("values", tests, NULL, NULL);
+}
