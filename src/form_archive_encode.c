@@ -1,0 +1,145 @@
+/* Case to archive. */
+#include "form_archive.h"
+
+#include <string.h>
+
+#include "form_archive_fields.h"
+
+const uint8_t pf_archive_magic[PF_ARCHIVE_MAGIC] = {0x89, 'p', 'f', 'c', 'a', 's', 'e', '\n'};
+
+uint32_t pf_archive_crc(const uint8_t *data, size_t size)
+{
+  static const uint32_t of_nibble[16] = {
+    0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+    0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+  };
+  uint32_t crc = UINT32_MAX;
+  for (size_t i = 0; i < size; i++) {
+    crc ^= data[i];
+    crc = crc >> 4 ^ of_nibble[crc & 15];
+    crc = crc >> 4 ^ of_nibble[crc & 15];
+  }
+  return ~crc;
+}
+
+static uint8_t *put_le(uint8_t *to, uint64_t value, int bytes)
+{
+  for (int i = 0; i < bytes; i++)
+    *to++ = (uint8_t)(value >> 8 * i);
+  return to;
+}
+
+static uint8_t *put_field(uint8_t *to, int tag, size_t length)
+{
+  return put_le(put_le(to, (uint64_t)tag, 2), length, 4);
+}
+
+static uint8_t *put_numbers(uint8_t *to, int count, const int64_t *from)
+{
+  for (int i = 0; i < count; i++)
+    to = put_le(to, (uint64_t)from[i], 4);
+  return to;
+}
+
+static size_t verbatim_bytes(const pf_operand *o)
+{
+  return (size_t)pf_operand_count(o) * (size_t)pf_dtype_of(o->dtype)->bytes;
+}
+
+static bool has_output(const pf_case *c)
+{
+  return !c->out_is_c && !pf_operand_dense(&c->operand[PF_OUT]);
+}
+
+/* Every limit of a case together stays far below SIZE_MAX. */
+static size_t archive_bytes(const pf_case *c)
+{
+  size_t bytes = PF_ARCHIVE_HEADER + PF_ARCHIVE_FIELD + 3 + PF_ARCHIVE_TRAILER;
+  if (pf_graph_of(c->graph)->has_c)
+    bytes += PF_ARCHIVE_FIELD + 16;
+  for (pf_role r = PF_X; r < PF_OUT; r++) {
+    const pf_operand *o = &c->operand[r];
+    if (!o->present)
+      continue;
+    bytes += PF_ARCHIVE_FIELD + 2 + 8 * (size_t)o->rank + 4 + PF_ARCHIVE_FIELD + 7;
+    if (o->values.kind == PF_VERBATIM)
+      bytes += PF_ARCHIVE_FIELD + verbatim_bytes(o);
+    if (o->values.edit_count > 0)
+      bytes += PF_ARCHIVE_FIELD + (size_t)o->values.edit_count * PF_ARCHIVE_EDIT;
+  }
+  if (has_output(c))
+    bytes += PF_ARCHIVE_FIELD + 1 + 4 * (size_t)c->operand[PF_OUT].rank + 4;
+  return bytes;
+}
+
+static uint8_t *put_values(uint8_t *to, pf_role role, const pf_operand *o)
+{
+  const pf_values *v = &o->values;
+  to = put_field(to, PF_TAG_VALUES + role, 7);
+  *to++ = (uint8_t)v->kind;
+  *to++ = (uint8_t)v->other;
+  *to++ = v->mix;
+  to = put_le(to, v->seed, 4);
+  if (v->kind == PF_VERBATIM) {
+    const size_t bytes = verbatim_bytes(o);
+    to = put_field(to, PF_TAG_BYTES + role, bytes);
+    if (bytes > 0)
+      memcpy(to, v->verbatim, bytes);
+    to += bytes;
+  }
+  if (v->edit_count > 0)
+    to = put_field(to, PF_TAG_EDITS + role, (size_t)v->edit_count * PF_ARCHIVE_EDIT);
+  for (int64_t i = 0; i < v->edit_count; i++)
+    to = put_le(put_le(to, (uint64_t)v->edits[i].index, 4), v->edits[i].bits, 8);
+  return to;
+}
+
+static uint8_t *put_tensor(uint8_t *to, pf_role role, const pf_operand *o)
+{
+  to = put_field(to, PF_TAG_TENSOR + role, 2 + 8 * (size_t)o->rank + 4);
+  *to++ = (uint8_t)o->dtype;
+  *to++ = (uint8_t)o->rank;
+  to = put_numbers(to, o->rank, o->dim);
+  to = put_numbers(to, o->rank, o->stride);
+  to = put_le(to, (uint64_t)o->offset, 4);
+  return put_values(to, role, o);
+}
+
+static uint8_t *put_output(uint8_t *to, const pf_operand *o)
+{
+  to = put_field(to, PF_TAG_TENSOR + PF_OUT, 1 + 4 * (size_t)o->rank + 4);
+  *to++ = (uint8_t)o->rank;
+  to = put_numbers(to, o->rank, o->stride);
+  return put_le(to, (uint64_t)o->offset, 4);
+}
+
+pf_status pf_archive_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t *size, pf_error *e)
+{
+  const size_t bytes = archive_bytes(c);
+  if (bytes > UINT32_MAX)
+    return pf_fail(e, PF_UNSUPPORTED, 0, "archive: %zu bytes do not fit its length", bytes);
+  uint8_t *start = pf_alloc_raw(a, bytes), *to = start;
+  if (!start)
+    return pf_fail(e, PF_NO_MEMORY, 0, "archive: no memory for %zu bytes", bytes);
+  memcpy(to, pf_archive_magic, PF_ARCHIVE_MAGIC);
+  to = put_le(put_le(to + PF_ARCHIVE_MAGIC, PF_ARCHIVE_VERSION, 4), bytes, 4);
+  to = put_field(to, PF_TAG_WHAT, 3);
+  *to++ = (uint8_t)c->op;
+  *to++ = (uint8_t)c->graph;
+  *to++ = c->out_is_c ? PF_ARCHIVE_IN_PLACE : 0;
+  if (pf_graph_of(c->graph)->has_c) {
+    to = put_field(to, PF_TAG_SCALARS, 16);
+    pf_store(PF_F64, to, c->alpha);
+    pf_store(PF_F64, to + 8, c->beta);
+    to += 16;
+  }
+  for (pf_role r = PF_X; r < PF_OUT; r++)
+    if (c->operand[r].present)
+      to = put_tensor(to, r, &c->operand[r]);
+  if (has_output(c))
+    to = put_output(to, &c->operand[PF_OUT]);
+  put_le(to, pf_archive_crc(start, (size_t)(to - start)), PF_ARCHIVE_TRAILER);
+  *out = start;
+  *size = bytes;
+  return PF_OK;
+}

@@ -1,0 +1,374 @@
+/* Any bytes to a case; form_fuzz_head.h has the table of what each byte means.
+
+   Every choice reads its own byte at its own place and nothing decides how many bytes the next one
+   takes, so a mutated byte changes one thing; what cannot be had (a size beyond the limit, an
+   output that would overlap itself) is replaced by its nearest kin, never refused.  A filter maps
+   what it forbids onto what it allows and leaves everything else as it was. */
+#include "form_fuzz.h"
+
+#include <string.h>
+
+#include "form_fuzz_head.h"
+#include "reader.h"
+
+typedef struct decoder {
+  pf_filter filter;
+  int64_t work, storage;  /* limits */
+  uint8_t head[PF_HEAD_BYTES];
+  pf_reader tail;
+  pf_arena *arena;
+  pf_case *c;
+  pf_shape shape;
+} decoder;
+
+/* Sizes before they become dimensions.  Batch dimensions count from the right. */
+typedef struct sizes {
+  int x_batch, y_batch;  /* batch dimensions of each */
+  bool x_vector, y_vector;
+  int64_t size[PF_SIZES];
+} sizes;
+
+/* `value` where the set allows it or is empty, else the member that `byte` picks. */
+static unsigned allow(uint32_t set, unsigned value, unsigned byte)
+{
+  if (set == 0 || set >> value & 1)
+    return value;
+  unsigned skip = byte % (unsigned)__builtin_popcount(set);
+  for (; skip > 0; skip--)
+    set &= set - 1;
+  return (unsigned)__builtin_ctz(set);
+}
+
+static uint32_t known_bits(uint32_t set, int count)
+{
+  return set & ((UINT32_C(1) << count) - 1);
+}
+
+static pf_dtype pick_dtype(const decoder *d, uint8_t byte)
+{
+  return (pf_dtype)allow(d->filter.dtypes, pf_dtype_slots[byte & 15], byte);
+}
+
+static pf_kind pick_kind(const decoder *d, uint8_t byte)
+{
+  return (pf_kind)allow(d->filter.kinds, pf_kind_slots[byte & 15], byte);
+}
+
+static bool is_own(uint8_t byte)
+{
+  return (byte & PF_OWN) == PF_OWN;
+}
+
+static const uint8_t *tensor_head(const decoder *d, pf_role role)
+{
+  return d->head + PF_HEAD_TENSORS + role * PF_HEAD_TENSOR_BYTES;
+}
+
+static const uint8_t *layout_head(const decoder *d, pf_role role)
+{
+  return role == PF_OUT ? d->head + PF_HEAD_OUT_LAYOUT : tensor_head(d, role) + PF_HEAD_LAYOUT;
+}
+
+/* Shapes */
+
+static void free_sizes(const uint8_t *head, sizes *z, int *batch_rank)
+{
+  const uint8_t *at = head + PF_HEAD_SIZES;
+  for (int i = 0; i < PF_SIZES; i++, at += 3)
+    z->size[i] = i < PF_SIZE_BATCH ? pf_head_size(at) : pf_head_batch_size(at);
+  z->x_vector = (head[PF_HEAD_VECTORS] & 7) == 7;
+  z->y_vector = (head[PF_HEAD_VECTORS] >> 3 & 7) == 7;
+  *batch_rank = pf_batch_slots[head[PF_HEAD_BATCH] & 15];
+}
+
+static void common_sizes(uint8_t byte, sizes *z, int *batch_rank)
+{
+  const pf_common_shape *s = &pf_common_shapes[byte & 63];
+  z->size[PF_SIZE_M] = s->m;
+  z->size[PF_SIZE_N] = s->n;
+  z->size[PF_SIZE_K] = s->k;
+  z->x_vector = s->x_vector;
+  z->y_vector = s->y_vector;
+  *batch_rank = 0;
+  for (int i = 1; i >= 0; i--)
+    if (s->batch[i] > 0)
+      z->size[PF_SIZE_BATCH + (*batch_rank)++] = s->batch[i];
+}
+
+static int kept_batch(int batch_rank, uint8_t byte)
+{
+  const int drop = pf_drop_slots[byte & 15];
+  return drop < batch_rank ? batch_rank - drop : 0;
+}
+
+/* Halves the greatest size until the work and each tensor are within the limits. */
+static void clamp(const decoder *d, int64_t size[PF_SIZES])
+{
+  const int64_t most = PF_MAX_STORAGE - PF_MAX_OFFSET;
+  for (;;) {
+    const int64_t volume = pf_volume(PF_SIZES, size);
+    bool fits = volume <= d->work;
+    for (int i = PF_SIZE_M; fits && i <= PF_SIZE_K; i++)
+      fits = volume / (size[i] > 1 ? size[i] : 1) <= most;
+    if (fits)
+      return;
+    int greatest = 0;
+    for (int i = 1; i < PF_SIZES; i++)
+      if (size[i] > size[greatest])
+        greatest = i;
+    size[greatest] /= 2;
+  }
+}
+
+static sizes read_sizes(const decoder *d)
+{
+  sizes z = {0};
+  int batch_rank;
+  if (d->head[PF_HEAD_SHAPE] & 0x80)
+    common_sizes(d->head[PF_HEAD_SHAPE], &z, &batch_rank);
+  else
+    free_sizes(d->head, &z, &batch_rank);
+  z.x_batch = z.x_vector ? 0 : kept_batch(batch_rank, d->head[PF_HEAD_X_RANK]);
+  z.y_batch = z.y_vector || pf_graph_of(d->c->graph)->weight
+                  ? 0 : kept_batch(batch_rank, d->head[PF_HEAD_Y_RANK]);
+  if (z.x_vector)
+    z.size[PF_SIZE_M] = 1;
+  if (z.y_vector)
+    z.size[PF_SIZE_N] = 1;
+  batch_rank = z.x_batch > z.y_batch ? z.x_batch : z.y_batch;
+  for (int i = batch_rank; i < PF_MAX_BATCH; i++)
+    z.size[PF_SIZE_BATCH + i] = 1;
+  clamp(d, z.size);
+  return z;
+}
+
+static void append(pf_operand *o, int64_t size)
+{
+  o->dim[o->rank++] = size;
+}
+
+static void append_batch(pf_operand *o, const sizes *z, int batch_rank, uint8_t ones)
+{
+  for (int i = batch_rank - 1; i >= 0; i--)
+    append(o, is_own(ones) && ones >> i & 1 ? 1 : z->size[PF_SIZE_BATCH + i]);
+}
+
+static void shape_factors(decoder *d)
+{
+  const sizes z = read_sizes(d);
+  const int64_t m = z.size[PF_SIZE_M], n = z.size[PF_SIZE_N], k = z.size[PF_SIZE_K];
+  const bool weight = pf_graph_of(d->c->graph)->weight;
+  pf_operand *x = &d->c->operand[PF_X], *y = &d->c->operand[PF_Y];
+  x->present = y->present = true;
+  append_batch(x, &z, z.x_batch, d->head[PF_HEAD_X_RANK + 1]);
+  if (!z.x_vector)
+    append(x, m);
+  append(x, k);
+  append_batch(y, &z, z.y_batch, d->head[PF_HEAD_Y_RANK + 1]);
+  if (weight && !z.y_vector)
+    append(y, n);
+  append(y, k);
+  if (!weight && !z.y_vector)
+    append(y, n);
+}
+
+static void shape_addend(decoder *d, pf_role role, bool optional)
+{
+  const uint8_t *at = d->head + (role == PF_C ? PF_HEAD_C_RANK : PF_HEAD_BIAS_RANK);
+  const int slot = pf_addend_slots[at[0] & 15], out_rank = d->shape.out_rank;
+  pf_operand *o = &d->c->operand[role];
+  o->present = !(optional && (at[0] & 0x30) == 0x30);
+  if (slot == PF_ADDEND_VECTOR)
+    o->rank = out_rank > 0 ? 1 : 0;
+  else
+    o->rank = out_rank > slot ? out_rank - slot : 0;
+  for (int i = 0; i < o->rank; i++) {
+    const bool one = at[1] & 0x80 && at[1] >> i & 1;
+    o->dim[o->rank - 1 - i] = one ? 1 : d->shape.out[out_rank - 1 - i];
+  }
+}
+
+/* dtypes and scalars */
+
+static void read_dtypes(decoder *d)
+{
+  const pf_dtype base = pick_dtype(d, d->head[PF_HEAD_DTYPE]);
+  for (pf_role r = PF_X; r < PF_OUT; r++) {
+    const uint8_t byte = tensor_head(d, r)[0];
+    if (d->c->operand[r].present)
+      d->c->operand[r].dtype = is_own(byte) ? pick_dtype(d, byte) : base;
+  }
+}
+
+static double read_scalar(const decoder *d, int place)
+{
+  const uint8_t *at = d->head + place;
+  const pf_case *c = d->c;
+  if (at[0] < 0xf0)
+    return pf_common_scalars[at[0] & 15];
+  if (c->operand[PF_X].dtype == PF_F64 || c->operand[PF_Y].dtype == PF_F64)
+    return pf_load(PF_F64, at + 1);
+  return pf_load(PF_F32, at + 1);
+}
+
+/* In place, c has the result's shape and dtype; it takes them where the filter has nothing
+   against it. */
+static void read_in_place(decoder *d)
+{
+  pf_operand *o = &d->c->operand[PF_C];
+  if (!o->present || d->filter.dense_only || (d->head[PF_HEAD_IN_PLACE] & 7) != 7)
+    return;
+  if (pf_case_result(d->c) != o->dtype) {
+    const pf_dtype in = pf_case_in(d->c);
+    if (d->filter.dtypes && !(d->filter.dtypes >> in & 1))
+      return;
+    o->dtype = in;
+  }
+  d->c->out_is_c = true;
+  o->rank = d->shape.out_rank;
+  memcpy(o->dim, d->shape.out, sizeof o->dim);
+}
+
+/* Values */
+
+static void read_kinds(decoder *d)
+{
+  const pf_kind base = pick_kind(d, d->head[PF_HEAD_KIND]);
+  for (pf_role r = PF_X; r < PF_OUT; r++) {
+    const uint8_t *at = tensor_head(d, r);
+    pf_values *v = &d->c->operand[r].values;
+    if (!d->c->operand[r].present)
+      continue;
+    v->kind = is_own(at[1]) ? pick_kind(d, at[1]) : base;
+    v->seed = (uint32_t)at[4] | (uint32_t)at[5] << 8 | (uint32_t)at[6] << 16 |
+              (uint32_t)at[7] << 24;
+    /* Neither with the filter nor without it: a filter must not make a mixture of what is none. */
+    const pf_kind other = pick_kind(d, at[2]);
+    if (is_own(at[2]) && v->kind != PF_VERBATIM && other != PF_VERBATIM &&
+        pf_kind_slots[at[2] & 15] != PF_VERBATIM) {
+      v->other = other;
+      v->mix = at[3];
+    }
+  }
+}
+
+static int edit_count(const uint8_t *head)
+{
+  const uint8_t code = head[PF_HEAD_EDITS];
+  return code < 0xc0 ? 0 : code < 0xf8 ? 1 + (code & 7) : head[PF_HEAD_EDITS + 1];
+}
+
+static pf_status read_edits(decoder *d)
+{
+  const int n = edit_count(d->head);
+  pf_role role[PF_OUT];
+  int roles = 0;
+  for (pf_role r = PF_X; r < PF_OUT; r++)
+    if (d->c->operand[r].present && pf_operand_count(&d->c->operand[r]) > 0)
+      role[roles++] = r;
+  if (n == 0 || roles == 0)
+    return PF_OK;
+  pf_edit *edits = pf_alloc_array(d->arena, (size_t)(n * PF_OUT), sizeof *edits);
+  if (!edits)
+    return PF_NO_MEMORY;
+  for (int i = 0; i < n; i++) {
+    const pf_role r = role[pf_read_u8(&d->tail) % roles];
+    pf_operand *o = &d->c->operand[r];
+    const int bits = 8 * pf_dtype_of(o->dtype)->bytes;
+    pf_edit *to = edits + r * n;
+    o->values.edits = to;
+    to += o->values.edit_count++;
+    to->index = (int64_t)(pf_read_le(&d->tail, 3) % (uint64_t)pf_operand_count(o));
+    to->bits = pf_read_le(&d->tail, 8) & UINT64_MAX >> (64 - bits);
+  }
+  return PF_OK;
+}
+
+static pf_status read_verbatim(decoder *d)
+{
+  for (pf_role r = PF_X; r < PF_OUT; r++) {
+    pf_operand *o = &d->c->operand[r];
+    if (!o->present || o->values.kind != PF_VERBATIM)
+      continue;
+    const size_t bytes = (size_t)pf_operand_count(o) * (size_t)pf_dtype_of(o->dtype)->bytes;
+    uint8_t *to = pf_alloc_raw(d->arena, bytes);
+    if (!to)
+      return PF_NO_MEMORY;
+    pf_read_bytes(&d->tail, to, bytes);
+    o->values.verbatim = to;
+  }
+  return PF_OK;
+}
+
+/* Layouts */
+
+static void read_layout(decoder *d, pf_role role)
+{
+  pf_operand *o = &d->c->operand[role];
+  const bool input = role != PF_OUT && !(role == PF_C && d->c->out_is_c);
+  if (d->filter.dense_only)
+    pf_fuzz_dense(o);
+  else
+    pf_fuzz_layout(layout_head(d, role), &d->tail, input, d->storage, o);
+}
+
+static void read_layouts(decoder *d)
+{
+  pf_operand *out = &d->c->operand[PF_OUT];
+  bool dense = true;
+  for (pf_role r = PF_X; r < PF_OUT; r++)
+    if (d->c->operand[r].present) {
+      read_layout(d, r);
+      dense = dense && pf_operand_dense(&d->c->operand[r]);
+    }
+  out->present = true;
+  out->rank = d->shape.out_rank;
+  memcpy(out->dim, d->shape.out, sizeof out->dim);
+  if (!d->c->out_is_c)
+    read_layout(d, PF_OUT);
+  if (d->filter.strided_only && dense && (d->c->out_is_c || pf_operand_dense(out)))
+    pf_fuzz_strided(layout_head(d, PF_X), d->storage, &d->c->operand[PF_X]);
+}
+
+static void set_limits(decoder *d, const pf_filter *filter)
+{
+  if (filter)
+    d->filter = *filter;
+  d->filter.dtypes = known_bits(d->filter.dtypes, PF_DTYPE_COUNT);
+  d->filter.graphs = known_bits(d->filter.graphs, PF_GRAPH_COUNT);
+  d->filter.kinds = known_bits(d->filter.kinds, PF_KIND_COUNT);
+  d->work = d->filter.max_work > 0 ? d->filter.max_work : PF_FUZZ_WORK;
+  if (d->work > PF_MAX_WORK)
+    d->work = PF_MAX_WORK;
+  const int64_t less = d->work >> (d->head[PF_HEAD_WORK] & 7);
+  d->work = less > 0 ? less : 1;
+  d->storage = pf_fuzz_storage(d->work);
+}
+
+pf_status pf_fuzz_decode(const uint8_t *data, size_t size, const pf_filter *filter, pf_arena *a,
+                         pf_case *out)
+{
+  decoder d = {.tail = {.data = data, .size = size}, .arena = a, .c = out};
+  pf_read_bytes(&d.tail, d.head, sizeof d.head);
+  set_limits(&d, filter);
+  *out = (pf_case){.op = PF_OP_MATMUL};
+  out->graph = (pf_graph)allow(d.filter.graphs, pf_graph_slots[d.head[PF_HEAD_GRAPH] & 15],
+                               d.head[PF_HEAD_GRAPH]);
+  const pf_graph_info *g = pf_graph_of(out->graph);
+  shape_factors(&d);
+  d.shape = pf_case_shape(out);
+  if (g->has_c)
+    shape_addend(&d, PF_C, false);
+  if (g->has_bias)
+    shape_addend(&d, PF_BIAS, g->bias_optional);
+  read_dtypes(&d);
+  out->alpha = read_scalar(&d, PF_HEAD_ALPHA);
+  out->beta = read_scalar(&d, PF_HEAD_BETA);
+  read_in_place(&d);
+  read_kinds(&d);
+  read_layouts(&d);
+  pf_status s = read_edits(&d);
+  if (s == PF_OK)
+    s = read_verbatim(&d);
+  return s == PF_OK ? pf_case_finish(out, NULL) : s;
+}

@@ -1,0 +1,105 @@
+/* Tables and small numbers of the fuzz form.  Their order is the meaning of corpora: free slots may
+   be given to something new, nothing else may move. */
+#include "form_fuzz_head.h"
+
+/* Libraries choose kernels, and cache them, by shape: these come back often enough to meet a cache,
+   and sit where kernels change: vector lengths, block sizes, and one beside. */
+const pf_common_shape pf_common_shapes[64] = {
+  {{32, 7}, 1, 1, 8, 0, 0},     /* the script that began all this */
+  {{0}, 1, 1, 1, 0, 0},         {{0}, 2, 2, 2, 0, 0},         {{0}, 3, 3, 3, 0, 0},
+  {{0}, 4, 4, 4, 0, 0},         {{0}, 5, 6, 7, 0, 0},         {{0}, 8, 8, 8, 0, 0},
+  {{0}, 16, 16, 16, 0, 0},      {{0}, 32, 32, 16, 0, 0},      {{0}, 25, 25, 25, 0, 0},
+  /* tall, wide, outer products */
+  {{0}, 128, 4, 8, 0, 0},       {{0}, 512, 2, 16, 0, 0},      {{0}, 1024, 1, 4, 0, 0},
+  {{0}, 4, 128, 8, 0, 0},       {{0}, 2, 512, 16, 0, 0},      {{0}, 1, 1024, 4, 0, 0},
+  {{0}, 16, 16, 1, 0, 0},       {{0}, 64, 64, 1, 0, 0},       {{0}, 33, 17, 2, 0, 0},
+  /* matrix times vector, vector times matrix, dot products */
+  {{0}, 16, 1, 64, 0, 1},       {{0}, 65, 1, 33, 0, 1},       {{0}, 1, 16, 64, 1, 0},
+  {{0}, 1, 65, 33, 1, 0},       {{0}, 1, 1, 16, 1, 1},        {{0}, 1, 1, 257, 1, 1},
+  {{0}, 1, 1, 4096, 1, 1},      {{4}, 1, 9, 12, 1, 0},        {{4}, 9, 1, 12, 0, 1},
+  /* tails along K */
+  {{0}, 3, 3, 5, 0, 0},         {{0}, 3, 3, 7, 0, 0},         {{0}, 3, 3, 9, 0, 0},
+  {{0}, 2, 5, 15, 0, 0},        {{0}, 2, 5, 17, 0, 0},        {{0}, 4, 3, 31, 0, 0},
+  {{0}, 4, 3, 33, 0, 0},        {{0}, 2, 2, 63, 0, 0},        {{0}, 2, 2, 65, 0, 0},
+  {{0}, 1, 3, 127, 0, 0},       {{0}, 1, 3, 129, 0, 0},       {{0}, 2, 1, 255, 0, 0},
+  {{0}, 2, 1, 257, 0, 0},
+  /* tails along M and N */
+  {{0}, 7, 9, 8, 0, 0},         {{0}, 17, 15, 16, 0, 0},      {{0}, 6, 16, 4, 0, 0},
+  {{0}, 13, 31, 10, 0, 0},      {{0}, 9, 1, 16, 0, 0},        {{0}, 1, 9, 16, 0, 0},
+  /* long sums */
+  {{0}, 1, 1, 1024, 0, 0},      {{0}, 4, 4, 1024, 0, 0},      {{0}, 1, 8, 1024, 0, 0},
+  {{0}, 1, 1, 4096, 0, 0},      {{0}, 2, 2, 4096, 0, 0},      {{0}, 3, 5, 1000, 0, 0},
+  /* batches */
+  {{2}, 3, 4, 5, 0, 0},         {{8}, 8, 8, 8, 0, 0},         {{64}, 2, 2, 4, 0, 0},
+  {{128}, 1, 1, 16, 0, 0},      {{2, 3}, 4, 5, 6, 0, 0},      {{2, 4}, 16, 16, 8, 0, 0},
+  {{1, 1}, 5, 4, 9, 0, 0},      {{3}, 17, 1, 33, 0, 0},
+  /* nothing to add up, nothing to compute */
+  {{0}, 3, 4, 0, 0, 0},         {{0}, 0, 4, 3, 0, 0},         {{2}, 4, 0, 3, 0, 0},
+};
+
+const double pf_common_scalars[16] = {
+  1, 1, 1, 1, 0, -1, 2, 0.5, 0x1.99999ap-4, -0.5, 3, 0x1p100, 0x1p-100, 0x1p-24, 0x1.000002p0, -0.0,
+};
+
+const uint8_t pf_graph_slots[16] = {
+  PF_MATMUL_OUT_F32_ADD, PF_MATMUL_ADD, PF_MATMUL_CAST_F32_ADD, PF_MATMUL_PLAIN,
+  PF_LINEAR,             PF_ADDMM,      PF_MATMUL_OUT_F32_ADD,  PF_MATMUL_ADD,
+  PF_MATMUL_CAST_F32_ADD, PF_MATMUL_PLAIN, PF_LINEAR,           PF_ADDMM,
+  PF_MATMUL_OUT_F32_ADD, PF_ADDMM,      PF_LINEAR,              PF_MATMUL_OUT_F32_ADD,
+};
+
+const uint8_t pf_dtype_slots[16] = {
+  PF_F64, PF_F32, PF_F16, PF_BF16, PF_BF16, PF_F32, PF_F16, PF_BF16,
+  PF_F32, PF_F16, PF_BF16, PF_F64, PF_BF16, PF_F16, PF_BF16, PF_F32,
+};
+
+const uint8_t pf_kind_slots[16] = {
+  PF_NORMAL, PF_BITS, PF_CORNER, PF_INTEGER, PF_CANCEL, PF_EQUAL, PF_MIDPOINT, PF_WIDE,
+  PF_SUBNORMAL, PF_VERBATIM, PF_NORMAL, PF_INTEGER, PF_CANCEL, PF_MIDPOINT, PF_NORMAL, PF_CORNER,
+};
+
+const uint8_t pf_batch_slots[16] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4};
+const uint8_t pf_drop_slots[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4};
+const uint8_t pf_addend_slots[16] = {
+  0, 0, 0, 0, 0, 0, PF_ADDEND_VECTOR, PF_ADDEND_VECTOR, PF_ADDEND_VECTOR, PF_ADDEND_VECTOR,
+  1, 2, 3, 4, 5, 6,
+};
+
+/* Any size below 2^18. */
+static int64_t wide_size(const uint8_t *at)
+{
+  return (at[0] & 3) << 16 | at[1] << 8 | at[2];
+}
+
+int64_t pf_head_size(const uint8_t *at)
+{
+  if (at[0] < 0x60)
+    return 1 + (at[0] & 7);
+  if (at[0] < 0xa0)
+    return 1 + (at[0] & 15);
+  if (at[0] < 0xe0)
+    return at[0] - 0xa0;
+  if (at[0] < 0xf0)
+    return 64 + at[1];
+  /* log-uniform: a shift by 0 to 11 */
+  if (at[0] < 0xfc)
+    return 1 + ((at[1] << 8 | at[2]) >> (at[0] - 0xf0));
+  return wide_size(at);
+}
+
+int64_t pf_head_batch_size(const uint8_t *at)
+{
+  if (at[0] < 0xc0)
+    return 1 + (at[0] & 3);
+  if (at[0] < 0xf0)
+    return 1 + (at[0] & 15);
+  if (at[0] < 0xfc)
+    return at[0] - 0xf0;
+  return wide_size(at);
+}
+
+int64_t pf_fuzz_storage(int64_t max_work)
+{
+  const int64_t limit = 4 * max_work + PF_MAX_OFFSET;
+  return limit < PF_MAX_STORAGE ? limit : PF_MAX_STORAGE;
+}
