@@ -1,0 +1,73 @@
+/* The reference engines.  They run one MATMUL or MULSUM, in any format, by reference.c. */
+#include "engine_reference.h"
+
+#include "reference.h"
+
+pf_sum pf_step_terms(const pf_problem *p, const pf_step *step, const double *x_vectors,
+                     const double *y_vectors, int64_t element)
+{
+  const pf_shape *s = &p->shape;
+  const int64_t column = element % s->n, row = element / s->n % s->m, b = element / s->n / s->m;
+  return (pf_sum){
+    .k = s->k,
+    .x = x_vectors + (p->x_line[b] + row) * s->k,
+    .y = y_vectors + (p->y_line[b] + column) * s->k,
+    .alpha = step->alpha ? p->what->alpha : 1,
+    .beta = step->c ? p->what->beta : 0,
+    .c = step->c ? p->c_values[element] : 0,
+    .bias = step->bias ? p->bias_values[element] : 0,
+  };
+}
+
+void pf_reference_step(const pf_problem *p, const pf_step *step, const pf_summation *s,
+                       const double *x_vectors, const double *y_vectors, double *results)
+{
+  for (int64_t i = 0; i < p->shape.outputs; i++) {
+    const pf_sum terms = pf_step_terms(p, step, x_vectors, y_vectors, i);
+    results[i] = pf_reference_sum(&step->acc, s, step->kind == PF_MULSUM, &step->out, &terms);
+  }
+}
+
+static pf_status supports(const pf_engine *e, const pf_call *call, const char **why)
+{
+  (void)e;
+  if (call->count == 1 && call->steps->kind <= PF_MULSUM)
+    return PF_OK;
+  *why = "the reference engine runs one MATMUL or MULSUM at a time";
+  return PF_UNSUPPORTED;
+}
+
+static pf_status run(const pf_engine *e, const pf_call *call, pf_arena *scratch)
+{
+  const pf_problem *p = call->problem;
+  const pf_shape *s = &p->shape;
+  const pf_matrix *out = call->out;
+  double *results = pf_alloc_array(scratch, (size_t)s->outputs, sizeof *results);
+  if (!results)
+    return PF_NO_MEMORY;
+  pf_reference_step(p, call->steps, &e->sum, call->x_vectors, call->y_vectors, results);
+  const int bytes = pf_dtype_of(out->dtype)->bytes;
+  int64_t i = 0;
+  for (int64_t b = 0; b < s->batches; b++)
+    for (int64_t row = 0; row < s->m; row++) {
+      char *at = (char *)out->data + (pf_batch_offset(p, out, b) + row * out->row_stride) * bytes;
+      for (int64_t column = 0; column < s->n; column++, at += out->column_stride * bytes)
+        pf_store(out->dtype, at, results[i++]);
+    }
+  return PF_OK;
+}
+
+#define REFERENCE(NAME, TEXT, NOTE, ...)                                              \
+  const pf_engine pf_reference_##NAME = {                                             \
+    .name = "reference:" TEXT, .note = NOTE, .sum = {__VA_ARGS__, false},             \
+    .listed = true, .reads_vectors = true, .supports = supports, .run = run};         \
+  const pf_engine pf_reference_##NAME##_fma = {                                       \
+    .name = "reference:" TEXT "+fma", .note = NOTE ", fused multiply-add",            \
+    .sum = {__VA_ARGS__, true}, .listed = true, .reads_vectors = true,                \
+    .supports = supports, .run = run};
+
+REFERENCE(forward, "forward", "first term to last", PF_FORWARD, 0)
+REFERENCE(backward, "backward", "last term to first", PF_BACKWARD, 0)
+REFERENCE(pairwise, "pairwise", "halves, recursively", PF_PAIRWISE, 0)
+REFERENCE(blocked8, "blocked8", "blocks of 8, then their sums", PF_BLOCKED, 8)
+REFERENCE(lanes8, "lanes8", "8 interleaved lanes, then a tree", PF_LANES, 8)

@@ -1,0 +1,38 @@
+/* The interpreter: runs a plan, offering the engine the longest runs of steps that it supports and
+   doing the rest itself. */
+#ifndef PF_INTERPRET_H
+#define PF_INTERPRET_H
+
+#include "engine.h"
+
+typedef enum pf_misdeed {
+  PF_MISDEED_NONE,
+  PF_WROTE_OUTSIDE,   /* changed a byte outside its output */
+  PF_CHANGED_INPUT,   /* changed an operand */
+  PF_CHANGED_FENV     /* left another rounding mode or flush-to-zero */
+} pf_misdeed;
+
+typedef struct pf_run {
+  const char *why;       /* not PF_OK: a constant text */
+  const double *got;     /* the result, one double per output element */
+  pf_misdeed misdeed;
+  int64_t stray;         /* PF_WROTE_OUTSIDE: byte offset from the first element */
+  const double *step[PF_MAX_STEPS];  /* each step's result where it has the output's shape */
+  const double *x_vectors[PF_MAX_STEPS], *y_vectors[PF_MAX_STEPS];  /* or x's or y's */
+} pf_run;
+
+/* PF_OK, PF_UNSUPPORTED (out->why says why), PF_NO_MEMORY, PF_ENGINE_ERROR.  Steps that an engine
+   took in one run have NULL in out->step but for the last. */
+pf_status pf_interpret(const pf_problem *p, const pf_plan *plan, const pf_engine *e, pf_arena *a,
+                       pf_run *out);
+
+/* A step that casts x or y: vectors of the operand rounded to the step's format; the operand's own
+   where nothing changes.  x_side tells which. */
+bool pf_plan_is_operand(const pf_plan *plan, int step, bool *x_side);
+pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, const double *from,
+                          pf_arena *a, const double **out);
+
+/* One elementwise step (CAST, SCALE, ADD) on values of one output element. */
+double pf_elementwise(const pf_step *s, const pf_case *c, double a, double b);
+
+#endif
