@@ -1,0 +1,37 @@
+/* The enclosure: every result that a row allows for an output element, on an engine of a stated (or
+   unknown) order. */
+#ifndef PF_ENCLOSURE_H
+#define PF_ENCLOSURE_H
+
+#include "engine.h"
+#include "set.h"
+#include "truth.h"
+
+/* One question: which results may this plan give on an engine that adds in this order? */
+typedef struct pf_ask {
+  const pf_plan *plan;
+  pf_summation order;
+} pf_ask;
+
+typedef struct pf_enclosure {
+  pf_set set;      /* of the output */
+  double radius;   /* E plus what each later rounding may add, value units: for ratios and labels,
+                      never for a verdict; infinite where the row's bits were replayed */
+  bool weak;       /* the bound of a sum exceeds the sum of its magnitudes: zero would pass too */
+} pf_enclosure;
+
+typedef struct pf_encloser pf_encloser;
+
+/* Scans the operands and replays the rows that fix their bits.  Everything lives in the arena.
+   PF_UNSUPPORTED with *why where the case is not covered (alpha or beta not finite). */
+pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf_ask *asks,
+                          int count, pf_arena *a, pf_encloser **out, const char **why);
+
+/* out[count]: the answers to all asks for one output element (row-major). */
+void pf_enclose(pf_encloser *e, int64_t element, pf_enclosure *out);
+
+/* The exact result of the graph for an element (asked of the oracle, which then holds it):
+   T, the sum of all magnitudes, rounded up, value units; *special: v follows no sum. */
+double pf_exact(pf_encloser *e, int64_t element, bool *special);
+
+#endif

@@ -1,0 +1,87 @@
+/* Special values by the extended reals.  beta c and the bias are terms like the products, since a
+   kernel may begin with them as well as end.
+     a NaN term (a NaN operand, 0 times infinity)   NaN
+     infinite terms of both signs                   NaN
+     infinite terms of one sign s                   s infinity; NaN too where the finite terms may
+                                                    overflow to the other side on their way, or where
+                                                    alpha, applied to an operand first, may turn a
+                                                    factor of the infinity into 0 (a factor of a 0
+                                                    that it makes infinite counts as overflow)
+     alpha = 0                                      beta c + bias, NaN too if an operand is not
+                                                    finite: libraries may skip the product or not
+   NaN or infinity from anywhere else is a fault. */
+#include "special.h"
+
+#include <math.h>
+
+typedef struct pf_terms {
+  bool nan, plus, minus;  /* a term of the kind exists; signs with alpha's applied */
+  bool alpha_may_spoil;   /* an infinity may meet a zero made by alpha */
+  bool skipped;           /* alpha is 0 and an operand is not finite */
+} pf_terms;
+
+static bool underflows_to_zero(const pf_format *f, double a, double b)
+{
+  return a != 0 && b != 0 && pf_round(f, a * b) == 0;
+}
+
+static void note_term(pf_terms *t, double x, double y, double alpha, const pf_format *acc)
+{
+  if (isfinite(x) && isfinite(y))
+    return;
+  if (alpha == 0) {
+    t->skipped = true;
+    return;
+  }
+  const double p = x * y;
+  if (isnan(p)) {
+    t->nan = true;
+    return;
+  }
+  *((p < 0) != (alpha < 0) ? &t->minus : &t->plus) = true;
+  t->alpha_may_spoil |= (isfinite(y) && underflows_to_zero(acc, alpha, y)) ||
+                        (isfinite(x) && underflows_to_zero(acc, alpha, x));
+}
+
+static void note_addend(pf_terms *t, double v)
+{
+  t->nan |= isnan(v);
+  t->plus |= v == INFINITY;
+  t->minus |= v == -INFINITY;
+}
+
+static pf_terms classify(const pf_sum *s, const pf_format *acc)
+{
+  pf_terms t = {0};
+  for (int64_t k = 0; k < s->k; k++)
+    note_term(&t, s->x[k], s->y[k], s->alpha, acc);
+  if (s->beta != 0 && !isfinite(s->c))
+    note_addend(&t, s->beta * s->c);
+  note_addend(&t, s->bias);
+  return t;
+}
+
+bool pf_sum_is_special(const pf_sum *s)
+{
+  /* x - x is 0 for what is finite, NaN for all else */
+  double odd = (s->beta != 0 ? s->c - s->c : 0) + (s->bias - s->bias);
+  for (int64_t k = 0; k < s->k; k++)
+    odd += (s->x[k] - s->x[k]) + (s->y[k] - s->y[k]);
+  return odd != 0;
+}
+
+pf_set pf_special_set(const pf_sum *s, const pf_format *acc, const pf_bound *finite_bound,
+                      const pf_set *finite)
+{
+  const pf_terms t = classify(s, acc);
+  if (t.nan || (t.plus && t.minus))
+    return pf_set_point(NAN);
+  pf_set r = *finite;
+  if (t.plus || t.minus) {
+    r = pf_set_point(t.plus ? INFINITY : -INFINITY);
+    r.nan = (t.plus ? finite_bound->minus_infinity : finite_bound->plus_infinity) ||
+            (fabs(s->alpha) != 1 && t.alpha_may_spoil);
+  }
+  r.nan |= t.skipped;
+  return r;
+}

@@ -1,0 +1,15 @@
+/* Sums with terms that are infinite or NaN: rules, not rounding. */
+#ifndef PF_SPECIAL_H
+#define PF_SPECIAL_H
+
+#include "bound.h"
+#include "set.h"
+
+/* True if a term, c or bias of the sum is not finite. */
+bool pf_sum_is_special(const pf_sum *s);
+
+/* The set of results given that of the finite part (bound and interval of the finite terms). */
+pf_set pf_special_set(const pf_sum *s, const pf_format *acc, const pf_bound *finite_bound,
+                      const pf_set *finite);
+
+#endif
