@@ -1,0 +1,138 @@
+/* Results as text: signatures, lines, and the worst element in full. */
+#include "report.h"
+
+#include <math.h>
+#include <string.h>
+
+static void dtypes_print(const pf_result *r, char *to, size_t size)
+{
+  size_t used = 0;
+  to[0] = 0;
+  for (int i = 0; i < PF_OUT && used < size; i++) {
+    const pf_operand *o = &r->problem->what->operand[i];
+    if (o->present)
+      used += (size_t)snprintf(to + used, size - used, "%s%s=%s", used ? "," : "",
+                               pf_role_name((pf_role)i), pf_dtype_of(o->dtype)->name);
+  }
+}
+
+void pf_signature(const pf_result *r, char *to, size_t size)
+{
+  char dtypes[80];
+  dtypes_print(r, dtypes, sizeof dtypes);
+  snprintf(to, size, "%s %s %s%s%s %s %s %s", r->engine->name,
+           pf_graph_of(r->problem->what->graph)->name, r->strategy,
+           r->rule == PF_RULE_AGREE ? "~" : "", r->rule == PF_RULE_AGREE ? r->against : "", dtypes,
+           pf_rule_name(r->rule), pf_verdict_name(r->verdict));
+}
+
+static void print_error(const pf_measured *m, FILE *to)
+{
+  fprintf(to, "%.4g = %.4g ulp = %.3g of S", m->error, m->ulps,
+          m->magnitude > 0 ? m->error / m->magnitude : 0);
+  if (isfinite(m->allowed.radius))
+    fprintf(to, " = %.3g of the radius", m->share);
+  else
+    fprintf(to, ", bits as replayed");
+}
+
+/* What the verdict rests on, in a few words. */
+static void print_reason(const pf_result *r, FILE *to)
+{
+  const pf_tally *t = &r->tally;
+  switch (r->verdict) {
+  case PF_VERDICT_UNSUPPORTED:
+    fprintf(to, "%s", r->why ? r->why : "");
+    break;
+  case PF_VERDICT_VACUOUS:
+    fprintf(to, !t->judged && t->skipped ? "the two enclosures differ everywhere: nothing to judge"
+                : !t->judged             ? "no output element"
+                                         : "the bound exceeds every sum: zero would pass too");
+    break;
+  case PF_VERDICT_ORDER:
+    fprintf(to, "%lld of %lld elements overflow in some order and did",
+            (long long)t->order, (long long)t->judged);
+    break;
+  case PF_VERDICT_IMPOSSIBLE:
+  case PF_VERDICT_SPECIAL:
+    fprintf(to, "%lld of %lld elements%s%s", (long long)t->wrong, (long long)t->judged,
+            r->finer ? ", worst within the radius: a rounding was skipped, moved or fused" : "",
+            r->rule != PF_RULE_AGREE ? ""
+            : t->predicted           ? ", predicted: the enclosures do not meet"
+                                     : ", the enclosures meet: the rows may agree");
+    break;
+  case PF_VERDICT_GUARD:
+    fprintf(to, "byte %lld from its first element was written", (long long)r->run->stray);
+    break;
+  case PF_VERDICT_INPUT:
+    fprintf(to, "an operand was changed");
+    break;
+  case PF_VERDICT_FENV:
+    fprintf(to, "the floating-point environment was changed");
+    break;
+  case PF_VERDICT_OK:
+  case PF_VERDICT_COUNT:
+    if (r->worst.element >= 0 && !r->worst.special)
+      print_error(&r->worst, to);
+    break;
+  }
+}
+
+void pf_report_line(const pf_result *r, FILE *to)
+{
+  char rows[140];
+  if (r->against)
+    snprintf(rows, sizeof rows, "%s %s %s", r->strategy,
+             r->rule == PF_RULE_AGREE ? "~" : "against", r->against);
+  else
+    snprintf(rows, sizeof rows, "%s", r->strategy);
+  fprintf(to, "%-11s %-22s %-18s ",
+          r->machinery ? pf_status_name(r->machinery) : pf_verdict_name(r->verdict),
+          r->engine->name, rows);
+  if (r->machinery)
+    fprintf(to, "%s", r->why ? r->why : "");
+  else
+    print_reason(r, to);
+  fputc('\n', to);
+}
+
+static void print_number(FILE *to, const char *label, double v)
+{
+  fprintf(to, "    %-9s %.9g (%a)\n", label, v, v);
+}
+
+static void print_model(const pf_result *r, FILE *to)
+{
+  if (r->match.model)
+    fprintf(to, "    %-9s %s matches bit for bit: %s (order of %s)\n", "model", r->match.model,
+            r->match.says, r->match.engine);
+  else if (r->models_tried)
+    fprintf(to, "    %-9s none fits\n", "model");
+}
+
+void pf_report_worst(const pf_result *r, FILE *to)
+{
+  const pf_measured *m = &r->worst;
+  char where[128], allowed[320];
+  if (m->element < 0)
+    return;
+  pf_print_index(&r->problem->shape, m->element, where, sizeof where);
+  pf_set_print(&m->allowed.set, allowed, sizeof allowed);
+  fprintf(to, "    %-9s out%s%s%s%s\n", "worst", where,
+          r->against ? ", result of " : "",
+          r->against ? (r->other_side ? r->against : r->strategy) : "",
+          r->other_side ? " against the other row" : "");
+  print_number(to, "got", m->got);
+  if (m->special)
+    fprintf(to, "    %-9s by the rules of infinity and NaN\n", "exact");
+  else
+    print_number(to, "exact", m->exact);
+  fprintf(to, "    %-9s %s\n", "allowed", allowed[0] ? allowed : "nothing");
+  print_model(r, to);
+  if (m->special || !isfinite(m->got))
+    return;
+  fprintf(to, "    %-9s ", "error");
+  print_error(m, to);
+  fputc('\n', to);
+  print_number(to, "S", m->magnitude);
+}

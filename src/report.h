@@ -1,0 +1,19 @@
+/* Results as text. */
+#ifndef PF_REPORT_H
+#define PF_REPORT_H
+
+#include <stdio.h>
+
+#include "session.h"
+
+/* What makes two findings the same: engine, graph, strategy, dtypes, rule and verdict, in one line
+   without a newline. */
+void pf_signature(const pf_result *r, char *to, size_t size);
+
+/* One line: verdict, engine, strategy, and what is worth knowing of it. */
+void pf_report_line(const pf_result *r, FILE *to);
+/* Several indented lines on the worst element of a finding: where, got, exact, allowed, in decimal
+   and hex. */
+void pf_report_worst(const pf_result *r, FILE *to);
+
+#endif
