@@ -11,6 +11,7 @@ typedef enum pf_shaped { SHAPED_X, SHAPED_Y, SHAPED_OUT } pf_shaped;
 
 typedef struct pf_parser {
   const char *text, *at;
+  const char *token;  /* what was looked at last begins here: where errors point */
   const pf_case *what;
   pf_plan *plan;
   pf_error *error;
@@ -18,13 +19,14 @@ typedef struct pf_parser {
   pf_format value[PF_MAX_STEPS];  /* the tightest format known to hold a step's result */
 } pf_parser;
 
-#define FAIL(p, ...) pf_fail((p)->error, PF_BAD_INPUT, (size_t)((p)->at - (p)->text), __VA_ARGS__)
+#define FAIL(p, ...) pf_fail((p)->error, PF_BAD_INPUT, (size_t)((p)->token - (p)->text), __VA_ARGS__)
 #define TRY(call) do { const pf_status try_ = (call); if (try_) return try_; } while (0)
 
 static void skip_space(pf_parser *p)
 {
   while (isspace((unsigned char)*p->at))
     p->at++;
+  p->token = p->at;
 }
 
 static bool accept(pf_parser *p, char c)
@@ -75,7 +77,7 @@ static bool symbol_find(const pf_case *c, const char *word, size_t length, pf_dt
   return true;
 }
 
-/* pN:E:MAX */
+/* pN:E:MAX, within limits that keep each product of two such numbers an exact double. */
 static bool custom_format(const char *word, size_t length, pf_format *out)
 {
   char copy[64];
@@ -91,8 +93,8 @@ static bool custom_format(const char *word, size_t length, pf_format *out)
   if (*end != ':')
     return false;
   const double max = strtod(end + 1, &end);
-  if (*end || precision < 2 || precision > 51 || emin < -1022 || emin > 1000 || !(max > 0) ||
-      isinf(max))
+  if (*end || precision < 2 || precision > 26 || emin < -500 || emin > 500 ||
+      !(max > 0 && max < 0x1p511))
     return false;
   *out = (pf_format){.precision = (int)precision, .emin = (int)emin, .max = max,
                      .has_infinity = true, .has_negative_zero = true};
@@ -289,10 +291,10 @@ static pf_status check_sum(pf_parser *p, pf_step *s, bool beta)
     return FAIL(p, "row: c and beta go together");
   const pf_format x = ref_format(p, s->a), y = ref_format(p, s->b);
   if (acc->precision < 53 && (x.precision > 24 || y.precision > 24))
-    return pf_fail(p->error, PF_UNSUPPORTED, (size_t)(p->at - p->text),
+    return pf_fail(p->error, PF_UNSUPPORTED, (size_t)(p->token - p->text),
                    "f64 operands need an f64 accumulator: CAST them first");
-  if (s->acc.start_c && s->alpha)
-    return FAIL(p, "row: start c has no place for alpha");
+  if (s->acc.start_c && (s->alpha || s->acc.split > 1))
+    return FAIL(p, "row: start c has no place for alpha or split");
   s->c = s->c && !ref_absent(p, PF_REF_C);
   s->bias = s->bias && !ref_absent(p, PF_REF_BIAS);
   const pf_format c = s->c ? ref_format(p, PF_REF_C) : *acc;
@@ -300,7 +302,7 @@ static pf_status check_sum(pf_parser *p, pf_step *s, bool beta)
   if (!pf_format_contains(acc, &c) || !pf_format_contains(acc, &bias) ||
       (s->alpha && !scalar_is_value(acc, p->what->alpha)) ||
       (s->c && !scalar_is_value(acc, p->what->beta)))
-    return pf_fail(p->error, PF_UNSUPPORTED, (size_t)(p->at - p->text),
+    return pf_fail(p->error, PF_UNSUPPORTED, (size_t)(p->token - p->text),
                    "c, bias, alpha or beta is no value of the accumulator's format");
   return PF_OK;
 }
@@ -337,7 +339,7 @@ static pf_status check_addend(pf_parser *p, const pf_step *s, int ref)
                 s->kind == PF_ADD ? "ADD" : "SCALE");
   const pf_format f = ref_format(p, ref);
   if (!pf_format_contains(&s->out, &f))
-    return pf_fail(p->error, PF_UNSUPPORTED, (size_t)(p->at - p->text),
+    return pf_fail(p->error, PF_UNSUPPORTED, (size_t)(p->token - p->text),
                    "an operand of %s is no value of its format: CAST it first", s->name);
   return PF_OK;
 }
@@ -356,7 +358,7 @@ static pf_status parse_elementwise(pf_parser *p, pf_step *s)
     if (s->b != PF_REF_ALPHA && s->b != PF_REF_BETA)
       return FAIL(p, "row: SCALE is by alpha or beta");
     if (!scalar_is_value(&s->out, s->b == PF_REF_ALPHA ? p->what->alpha : p->what->beta))
-      return pf_fail(p->error, PF_UNSUPPORTED, (size_t)(p->at - p->text),
+      return pf_fail(p->error, PF_UNSUPPORTED, (size_t)(p->token - p->text),
                      "%s is no value of the format of %s",
                      s->b == PF_REF_ALPHA ? "alpha" : "beta", s->name);
     return check_addend(p, s, s->a);
@@ -430,7 +432,7 @@ static void note_step(pf_parser *p, int i)
 pf_status pf_plan_parse(const char *strategy, const char *text, const pf_case *c, pf_plan *out,
                         pf_error *e)
 {
-  pf_parser p = {.text = text, .at = text, .what = c, .plan = out, .error = e};
+  pf_parser p = {.text = text, .at = text, .token = text, .what = c, .plan = out, .error = e};
   memset(out, 0, sizeof *out);
   out->strategy = strategy;
   for (;;) {
