@@ -1,0 +1,146 @@
+/* What the commands of precfuzz share. */
+#ifndef PF_CLI_H
+#define PF_CLI_H
+
+#include <argp.h>
+
+#include "harness.h"
+
+/* The greater one wins where several hold. */
+enum {
+  PF_EXIT_CLEAN = 0,
+  PF_EXIT_FINDING = 1,
+  PF_EXIT_BAD_INPUT = 2,   /* a file, an option, a row's or a case's text */
+  PF_EXIT_MACHINERY = 3    /* no memory, an engine's error, output that cannot be written */
+};
+
+/* One command.  run: argv[0] is "precfuzz NAME"; returns an exit code. */
+typedef struct pf_command {
+  const char *name;
+  const char *note;  /* one line for people */
+  int (*run)(int argc, char **argv);
+} pf_command;
+
+int pf_cmd_check(int argc, char **argv);
+int pf_cmd_explain(int argc, char **argv);
+int pf_cmd_show(int argc, char **argv);
+int pf_cmd_encode(int argc, char **argv);
+int pf_cmd_random(int argc, char **argv);
+int pf_cmd_strategies(int argc, char **argv);
+int pf_cmd_engines(int argc, char **argv);
+
+/* --- messages (messages.c) ----------------------------------------------------------------- */
+
+/* Prints "precfuzz: ..." and a newline to stderr; returns code. */
+int pf_cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for what a call reported: "precfuzz: WHERE: offset N: ..."; where may be NULL. */
+int pf_cli_report(pf_status s, const pf_error *e, bool has_offset, const char *where);
+int pf_cli_worse(int a, int b);
+/* Can stdout still be written?  Long commands stop where it cannot. */
+bool pf_cli_output_ok(void);
+/* As a word of a shell's command. */
+void pf_cli_quote(const char *word, FILE *to);
+/* The text form, cut after `most` characters. */
+void pf_cli_print_case(const pf_case *c, size_t most, FILE *to);
+/* As an index of torch: "bf16[32,7,1,8]", "(8,1)". */
+void pf_cli_print_dims(char open, int rank, const int64_t *dim, char close, FILE *to);
+
+/* --- settings (settings.c) ----------------------------------------------------------------- */
+
+/* What runs and how it is judged, by options and environment. */
+typedef struct pf_settings {
+  char *engines;       /* of --engine, joined by commas; NULL: not given */
+  const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
+  int strategies;
+  const char *rule, *allow;
+  bool engines_chosen; /* by an option or by the environment */
+  pf_session session;
+  pf_allowed allowed;
+} pf_settings;
+
+/* --engine, --strategy, --rule, --allow; its input is a pf_settings. */
+extern const struct argp pf_settings_argp;
+
+/* Reads the environment, then what the options say instead, and opens the oracle.  Returns an exit
+   code; pf_settings_close is due in any case. */
+int pf_settings_open(pf_settings *s);
+void pf_settings_close(pf_settings *s);
+/* Do the rows given as text suit the case?  PF_EXIT_BAD_INPUT, told of `where`, if one does not. */
+int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where);
+/* Is the finding's signature among those that are known? */
+bool pf_settings_know(const pf_settings *s, const pf_result *r);
+/* A line with the command that shows the result again. */
+void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
+                               const char *path, FILE *to);
+
+/* --- files (files.c) ----------------------------------------------------------------------- */
+
+typedef enum pf_form { PF_FORM_AUTO, PF_FORM_FUZZ, PF_FORM_ARCHIVE, PF_FORM_TEXT } pf_form;
+
+const char *pf_form_name(pf_form f);
+bool pf_form_find(const char *name, pf_form *out);
+extern const struct argp pf_form_argp;  /* --form; its input is a pf_form */
+
+typedef struct pf_file {
+  const char *name;  /* for messages */
+  uint8_t *data;     /* size bytes and a NUL */
+  size_t size;
+} pf_file;
+
+/* path "-": standard input.  Files over 64 MiB are refused.  An exit code. */
+int pf_file_read(const char *path, pf_file *out);
+void pf_file_free(pf_file *f);
+/* All or nothing: a temporary file beside path takes its place.  path "-": standard output. */
+int pf_file_write(const char *path, const uint8_t *data, size_t size);
+
+typedef struct pf_case_file {
+  pf_file file;
+  pf_form form;      /* what it was read as */
+  pf_case what;      /* points into the file and the arena */
+} pf_case_file;
+
+int pf_case_file_read(const char *path, pf_form form, pf_arena *a, pf_case_file *out);
+void pf_case_file_free(pf_case_file *f);
+int pf_case_parse(const pf_file *text, pf_arena *a, pf_case *out);  /* one line of text */
+
+/* Files named, folders replaced by the files in them, sorted. */
+typedef struct pf_paths {
+  char **path;
+  size_t count;
+} pf_paths;
+
+int pf_paths_add(pf_paths *p, const char *path);
+void pf_paths_free(pf_paths *p);
+
+/* --- counts (counts.c) --------------------------------------------------------------------- */
+
+typedef struct pf_counts {
+  uint64_t cases, results, findings, known;
+  uint64_t verdict[PF_VERDICT_COUNT];
+} pf_counts;
+
+/* Counts a result; true for a finding that is not known. */
+bool pf_counts_add(pf_counts *c, const pf_result *r, bool known);
+void pf_counts_print(const pf_counts *c, FILE *to);  /* one line */
+
+/* --- the table of check (table.c) ---------------------------------------------------------- */
+
+typedef struct pf_table pf_table;
+
+pf_table *pf_table_new(void);  /* NULL: no memory */
+/* Around the examination of each case: its results are added in the callback; path, the file of the
+   case, must outlive the table. */
+void pf_table_start(pf_table *t);
+void pf_table_add(pf_table *t, const pf_result *r);
+pf_status pf_table_finish(pf_table *t, pf_session *s, const char *path);
+void pf_table_print(const pf_table *t, const pf_settings *s, FILE *to);
+void pf_table_free(pf_table *t);
+
+/* --- steps as PyTorch writes them (torch.c) ------------------------------------------------ */
+
+/* "t0: bf16[32,7,1,1] = bmm(x, y)" */
+void pf_torch_print_step(const pf_case *c, const pf_plan *plan, int step, FILE *to);
+/* "acc f32, rounds to bf16" */
+void pf_torch_print_rounding(const pf_plan *plan, int step, FILE *to);
+
+#endif

@@ -1,0 +1,155 @@
+/* precfuzz show: a case, readably. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "form_text.h"
+
+enum { SMALL = 64, WIDTH = 100 };  /* elements, columns */
+
+typedef struct pf_show_command {
+  const char *path;
+  pf_form form;
+  bool all;
+} pf_show_command;
+
+static const struct argp_option options[] = {
+  {.name = "all", .key = 'a', .doc = "All elements, also of tensors with more than 64"},
+  {0}
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+  pf_show_command *c = state->input;
+  switch (key) {
+  case ARGP_KEY_INIT: state->child_inputs[0] = &c->form; return 0;
+  case 'a': c->all = true; return 0;
+  case ARGP_KEY_ARG:
+    if (c->path)
+      argp_error(state, "one FILE at a time");
+    c->path = arg;
+    return 0;
+  case ARGP_KEY_NO_ARGS: argp_error(state, "FILE is missing"); return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static void print_values(const pf_values *v)
+{
+  printf("         values %s", pf_kind_name(v->kind));
+  if (v->mix)
+    printf(", %d of 256 %s", v->mix, pf_kind_name(v->other));
+  if (v->kind != PF_VERBATIM)
+    printf(", seed %" PRIu32, v->seed);
+  if (v->edit_count)
+    printf(", %" PRId64 " edit%s", v->edit_count, v->edit_count == 1 ? "" : "s");
+  putchar('\n');
+}
+
+static void print_layout(const pf_operand *o)
+{
+  printf("  %s", pf_operand_dense(o) ? "dense" : "strides ");
+  if (!pf_operand_dense(o))
+    pf_cli_print_dims('(', o->rank, o->stride, ')', stdout);
+  printf(", offset %" PRId64 ", %" PRId64 " element%s", o->offset, pf_operand_count(o),
+         pf_operand_count(o) == 1 ? "" : "s");
+}
+
+/* Adds one to a row-major index. */
+static void step_index(const pf_operand *o, int64_t *index)
+{
+  for (int i = o->rank - 1; i >= 0 && ++index[i] == o->dim[i]; i--)
+    index[i] = 0;
+}
+
+static int64_t place(const pf_operand *o, const int64_t *index)
+{
+  int64_t at = o->offset;
+  for (int i = 0; i < o->rank; i++)
+    at += index[i] * o->stride[i];
+  return at;
+}
+
+/* One line a vector along the last dimension, broken where it is too long. */
+static void print_elements(const pf_problem *p, pf_role role)
+{
+  const pf_operand *o = &p->what->operand[role];
+  const pf_dtype_info *t = pf_dtype_of(o->dtype);
+  const int64_t count = pf_operand_count(o), last = o->rank ? o->dim[o->rank - 1] : 1;
+  const int digits = t->bytes == 8 ? 17 : 9;
+  int64_t index[PF_MAX_RANK] = {0};
+  int column = 0;
+  for (int64_t i = 0; i < count; i++, step_index(o, index)) {
+    const char *at = (const char *)p->storage[role] + place(o, index) * t->bytes;
+    char text[64];
+    const int length = snprintf(text, sizeof text, "%.*g:%0*" PRIx64, digits, pf_load(o->dtype, at),
+                                2 * t->bytes, pf_load_bits(o->dtype, at));
+    if (i % last == 0 || column + 2 + length > WIDTH) {
+      if (i)
+        putchar('\n');
+      printf("         ");
+      pf_cli_print_dims('[', o->rank, index, ']', stdout);
+      column = 24 + o->rank;
+    }
+    column += printf("  %s", text);
+  }
+  if (count)
+    putchar('\n');
+}
+
+static void print_operand(const pf_problem *p, pf_role role, bool all)
+{
+  const pf_operand *o = &p->what->operand[role];
+  if (!o->present)
+    return;
+  printf("%-8s ", pf_role_name(role));
+  fputs(pf_dtype_of(o->dtype)->name, stdout);
+  pf_cli_print_dims('[', o->rank, o->dim, ']', stdout);
+  print_layout(o);
+  if (role == PF_OUT) {
+    printf("%s\n", p->what->out_is_c ? ", in place of c" : "");
+    return;
+  }
+  putchar('\n');
+  print_values(&o->values);
+  if (all || pf_operand_count(o) <= SMALL)
+    print_elements(p, role);
+}
+
+static void print_case(const pf_case_file *f, const pf_problem *p, bool all)
+{
+  const pf_case *c = &f->what;
+  const pf_shape *s = &p->shape;
+  pf_text_print(c, stdout);
+  printf("\n\nform     %s, %zu bytes\n", pf_form_name(f->form), f->file.size);
+  printf("graph    %s\n", pf_graph_of(c->graph)->torch);
+  printf("sizes    B %" PRId64 ", M %" PRId64 ", N %" PRId64 ", K %" PRId64 ": %" PRId64
+         " results, %" PRId64 " products\n", s->batches, s->m, s->n, s->k, s->outputs, s->work);
+  if (pf_graph_of(c->graph)->has_c)
+    printf("alpha    %.9g (%a)\nbeta     %.9g (%a)\n", c->alpha, c->alpha, c->beta, c->beta);
+  for (int r = 0; r < PF_ROLE_COUNT; r++)
+    print_operand(p, (pf_role)r, all);
+}
+
+int pf_cmd_show(int argc, char **argv)
+{
+  static const struct argp_child children[] = {{.argp = &pf_form_argp}, {0}};
+  static const struct argp argp = {
+    .options = options, .parser = parse, .args_doc = "FILE", .children = children,
+    .doc = "Prints a case as one line of text, then what it says, part by part.\v"
+           "Elements are written VALUE:ENCODING, the encoding in hex, row-major."};
+  pf_show_command c = {0};
+  pf_arena arena = {0};
+  pf_case_file f;
+  pf_problem p;
+  argp_parse(&argp, argc, argv, 0, NULL, &c);
+  int code = pf_case_file_read(c.path, c.form, &arena, &f);
+  if (!code && pf_problem_build(&f.what, &arena, &p))
+    code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", c.path);
+  if (!code)
+    print_case(&f, &p, c.all);
+  pf_case_file_free(&f);
+  pf_arena_free(&arena);
+  return code;
+}

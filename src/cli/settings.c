@@ -1,0 +1,196 @@
+/* The options that most commands take, and their variables.  A variable whose option is given is
+   not looked at. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpfr_oracle.h"
+
+static const struct argp_option options[] = {
+  {.name = "engine", .key = 'e', .arg = "NAMES",
+   .doc = "Engines that do the arithmetic: names with commas between; a name up to its ':' takes "
+          "the whole family.  Default: all that precfuzz engines lists first", .group = 1},
+  {.name = "strategy", .key = 's', .arg = "NAMES|ROW",
+   .doc = "Strategies: names with commas between, or one row as text, 'NAME: STEPS'.  Default: "
+          "all rows of the graph (precfuzz strategies), under rule agree eager,inductor"},
+  {.name = "rule", .key = 'r', .arg = "RULE",
+   .doc = "contract (default): a result must lie in the enclosure of its own row; graph: in that "
+          "of what the graph as written promises; agree: two rows' results each in the other's"},
+  {.name = "allow", .key = 'a', .arg = "FILE",
+   .doc = "Signatures of known findings, one a line: shown, but not counted"},
+  {0}
+};
+
+static error_t join_engines(pf_settings *s, const char *names)
+{
+  const size_t old = s->engines ? strlen(s->engines) + 1 : 0;
+  char *all = realloc(s->engines, old + strlen(names) + 1);
+  if (!all)
+    return ENOMEM;
+  if (old)
+    all[old - 1] = ',';
+  strcpy(all + old, names);
+  s->engines = all;
+  return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+  pf_settings *s = state->input;
+  switch (key) {
+  case 'e': return join_engines(s, arg);
+  case 's':
+    if (s->strategies == PF_MAX_STRATEGIES)
+      argp_error(state, "more than %d times --strategy", PF_MAX_STRATEGIES);
+    s->strategy[s->strategies++] = arg;
+    return 0;
+  case 'r': s->rule = arg; return 0;
+  case 'a': s->allow = arg; return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+const struct argp pf_settings_argp = {.options = options, .parser = parse};
+
+/* NULL where it is not set or empty: both say nothing. */
+static const char *variable(const char *name)
+{
+  const char *value = getenv(name);
+  return value && *value ? value : NULL;
+}
+
+static pf_status read_environment(pf_settings *s, pf_error *e)
+{
+  if (s->engines)
+    unsetenv("PRECFUZZ_ENGINES");
+  if (s->strategies)
+    unsetenv("PRECFUZZ_STRATEGIES");
+  if (s->rule)
+    unsetenv("PRECFUZZ_RULE");
+  s->engines_chosen = s->engines || variable("PRECFUZZ_ENGINES");
+  return pf_environment_read(&s->session.options, e);
+}
+
+static int read_options(pf_settings *s)
+{
+  pf_options *o = &s->session.options;
+  pf_error e = {0};
+  pf_status status = s->engines ? pf_options_engines(o, s->engines, &e) : PF_OK;
+  if (status)
+    return pf_cli_report(status, &e, false, "--engine");
+  for (int i = 0; i < s->strategies && !status; i++)
+    status = pf_options_strategies(o, s->strategy[i], &e);
+  if (status)
+    return pf_cli_report(status, &e, false, "--strategy");
+  status = s->rule ? pf_options_rule(o, s->rule, &e) : PF_OK;
+  if (status)
+    return pf_cli_report(status, &e, false, "--rule");
+  if (o->rule == PF_RULE_AGREE && !o->strategy_count)
+    status = pf_options_strategies(o, "eager,inductor", &e);
+  if (status)
+    return pf_cli_report(status, &e, false, "--rule");
+  if (o->rule == PF_RULE_AGREE && o->strategy_count < 2)
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "--rule agree: two strategies or more are held against "
+                                          "each other, one is given");
+  return PF_EXIT_CLEAN;
+}
+
+static int read_allowed(pf_settings *s)
+{
+  pf_error e = {0};
+  const char *path = s->allow ? s->allow : variable("PRECFUZZ_ALLOW");
+  const pf_status status = path ? pf_allowed_read(path, &s->allowed, &e) : PF_OK;
+  return status ? pf_cli_report(status, &e, false, s->allow ? "--allow" : "PRECFUZZ_ALLOW")
+                : PF_EXIT_CLEAN;
+}
+
+int pf_settings_open(pf_settings *s)
+{
+  pf_error e = {0};
+  pf_options_default(&s->session.options);
+  const pf_status status = read_environment(s, &e);
+  if (status)
+    return pf_cli_report(status, &e, false, NULL);
+  int code = read_options(s);
+  if (!code)
+    code = read_allowed(s);
+  if (!code && pf_mpfr_oracle_new(&s->session.oracle))
+    code = pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
+  return code;
+}
+
+void pf_settings_close(pf_settings *s)
+{
+  if (s->session.oracle.state)
+    pf_mpfr_oracle_free(&s->session.oracle);
+  pf_session_free(&s->session);
+  pf_allowed_free(&s->allowed);
+  free(s->engines);
+}
+
+/* Where the row's text begins in what the user wrote. */
+static size_t text_offset(const pf_settings *s, const pf_strategy *row)
+{
+  const size_t named = strlen(row->name) + 1;
+  const char *from_environment = variable("PRECFUZZ_STRATEGIES");
+  for (int i = 0; i < s->strategies; i++)
+    if (s->strategy[i] + named == row->text)
+      return named;
+  return from_environment && from_environment + named == row->text ? named : 0;
+}
+
+int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where)
+{
+  const pf_options *o = &s->session.options;
+  for (int i = 0; i < o->strategy_count; i++) {
+    const pf_strategy *row = &o->strategy[i];
+    pf_plan plan;
+    pf_error e = {0};
+    if (!row->text || pf_plan_parse(row->name, row->text, c, &plan, &e) != PF_BAD_INPUT)
+      continue;
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: %s: offset %zu: %s", where,
+                       s->strategies ? "--strategy" : "PRECFUZZ_STRATEGIES",
+                       text_offset(s, row) + e.offset, e.text);
+  }
+  return PF_EXIT_CLEAN;
+}
+
+bool pf_settings_know(const pf_settings *s, const pf_result *r)
+{
+  char signature[400];
+  if (!s->allowed.count || !pf_verdict_is_finding(r->verdict))
+    return false;
+  pf_signature(r, signature, sizeof signature);
+  return pf_allowed_has(&s->allowed, signature);
+}
+
+/* Several options, since a row as text may hold commas. */
+static void print_strategy(const pf_settings *s, const char *name, FILE *to)
+{
+  const pf_options *o = &s->session.options;
+  const char *text = NULL;
+  for (int i = 0; i < o->strategy_count && !text; i++)
+    text = strcmp(o->strategy[i].name, name) ? NULL : o->strategy[i].text;
+  char *word = NULL;
+  if (text && asprintf(&word, "%s:%s", name, text) < 0)
+    return;
+  fputs(" --strategy ", to);
+  pf_cli_quote(word ? word : name, to);
+  free(word);
+}
+
+void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
+                               const char *path, FILE *to)
+{
+  fprintf(to, "    reproduce precfuzz check --rule %s --engine %s", pf_rule_name(r->rule),
+          r->engine->name);
+  print_strategy(s, r->strategy, to);
+  if (r->rule == PF_RULE_AGREE)
+    print_strategy(s, r->against, to);
+  if (form)
+    fprintf(to, " --form %s", form);
+  fputc(' ', to);
+  pf_cli_quote(path, to);
+  fputc('\n', to);
+}
