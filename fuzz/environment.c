@@ -1,0 +1,96 @@
+/* Settings from the environment, and the file of findings that are known. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+static pf_status blame(pf_error *e, pf_status s, const char *variable, const pf_error *why)
+{
+  return s ? pf_fail(e, s, why->offset, "%s: %s", variable, why->text) : PF_OK;
+}
+
+pf_status pf_environment_read(pf_options *o, pf_error *e)
+{
+  const char *engines = getenv("PRECFUZZ_ENGINES");
+  const char *strategies = getenv("PRECFUZZ_STRATEGIES");
+  const char *rule = getenv("PRECFUZZ_RULE");
+  pf_error why = {0};
+  pf_status s = PF_OK;
+  if (engines && *engines)
+    s = blame(e, pf_options_engines(o, engines, &why), "PRECFUZZ_ENGINES", &why);
+  if (!s && strategies && *strategies) {
+    o->strategy_count = 0;
+    s = blame(e, pf_options_strategies(o, strategies, &why), "PRECFUZZ_STRATEGIES", &why);
+  }
+  if (!s && rule && *rule)
+    s = blame(e, pf_options_rule(o, rule, &why), "PRECFUZZ_RULE", &why);
+  return s;
+}
+
+static pf_status read_text(const char *path, char **out, pf_error *e)
+{
+  FILE *f = fopen(path, "rb");
+  if (!f)
+    return pf_fail(e, PF_BAD_INPUT, 0, "%s: %s", path, strerror(errno));
+  size_t size = 0, got;
+  char *text = NULL;
+  do {
+    char *more = realloc(text, size + 4096 + 1);
+    if (!more) {
+      free(text);
+      fclose(f);
+      return pf_fail(e, PF_NO_MEMORY, size, "%s: out of memory", path);
+    }
+    text = more;
+    got = fread(text + size, 1, 4096, f);
+    size += got;
+  } while (got);
+  const bool failed = ferror(f);
+  fclose(f);
+  text[size] = 0;
+  *out = text;
+  return failed ? pf_fail(e, PF_IO_ERROR, size, "%s: %s", path, strerror(errno)) : PF_OK;
+}
+
+pf_status pf_allowed_read(const char *path, pf_allowed *out, pf_error *e)
+{
+  memset(out, 0, sizeof *out);
+  const pf_status status = read_text(path, &out->text, e);
+  if (status) {
+    free(out->text);
+    out->text = NULL;
+    return status;
+  }
+  size_t lines = 1;
+  for (const char *c = out->text; *c; c++)
+    lines += *c == '\n';
+  out->line = calloc(lines, sizeof *out->line);
+  if (!out->line)
+    return pf_fail(e, PF_NO_MEMORY, 0, "%s: out of memory", path);
+  char *rest = out->text, *line;
+  while ((line = strsep(&rest, "\n")) != NULL) {
+    line[strcspn(line, "#\r")] = 0;
+    size_t n = strlen(line);
+    while (n && (line[n - 1] == ' ' || line[n - 1] == '\t'))
+      line[--n] = 0;
+    if (n)
+      out->line[out->count++] = line;
+  }
+  return PF_OK;
+}
+
+bool pf_allowed_has(const pf_allowed *a, const char *signature)
+{
+  for (size_t i = 0; i < a->count; i++)
+    if (!strcmp(a->line[i], signature))
+      return true;
+  return false;
+}
+
+void pf_allowed_free(pf_allowed *a)
+{
+  free(a->text);
+  free(a->line);
+  memset(a, 0, sizeof *a);
+}

@@ -1,0 +1,177 @@
+/* One input through a session; a finding prints what it is and aborts.  Nothing of one input is
+   left for the next: arenas are emptied, and what an input runs depends on its bytes alone. */
+#include "harness.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "form_archive.h"
+#include "form_fuzz.h"
+#include "form_text.h"
+#include "mpfr_oracle.h"
+
+/* What PRECFUZZ_STATS holds. */
+typedef struct pf_counters {
+  uint64_t executions, elements, products;
+} pf_counters;
+
+typedef struct pf_harness {
+  const pf_target *target;
+  pf_session session;
+  pf_options options;     /* as set; an input that is no archive runs one of the default engines */
+  bool one_engine;
+  bool fuzz_form;         /* how the input under examination was read */
+  pf_allowed allowed;
+  pf_counters *counters;  /* shared by all processes of a run; NULL: none wanted */
+} pf_harness;
+
+static pf_harness harness;
+
+static pf_counters *map_counters(const char *path)
+{
+  const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return NULL;
+  pf_counters *c = MAP_FAILED;
+  if (!ftruncate(fd, sizeof *c))
+    c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  return c == MAP_FAILED ? NULL : c;
+}
+
+static pf_status open_session(const pf_target *t, pf_error *e)
+{
+  pf_options *o = &harness.options;
+  const char *engines = getenv("PRECFUZZ_ENGINES");
+  const char *allow = getenv("PRECFUZZ_ALLOW"), *stats = getenv("PRECFUZZ_STATS");
+  pf_options_default(o);
+  harness.one_engine = !engines || !*engines;
+  o->rule = t->rule;
+  pf_status s = pf_environment_read(o, e);
+  if (!s && !o->strategy_count && t->strategies) {
+    o->only_equal = t->only_equal;
+    s = pf_options_strategies(o, t->strategies, e);
+  }
+  if (!s && allow && *allow)
+    s = pf_allowed_read(allow, &harness.allowed, e);
+  if (!s && stats && *stats) {
+    harness.counters = map_counters(stats);
+    if (!harness.counters)
+      s = pf_fail(e, PF_BAD_INPUT, 0, "PRECFUZZ_STATS: cannot map %s", stats);
+  }
+  return s ? s : pf_mpfr_oracle_new(&harness.session.oracle);
+}
+
+int pf_harness_open(const pf_target *t)
+{
+  pf_error e = {0};
+  harness.target = t;
+  if (open_session(t, &e)) {
+    fprintf(stderr, "%s: %s\n", t->name, e.text[0] ? e.text : "out of memory");
+    exit(2);
+  }
+  return 0;
+}
+
+/* --- findings ------------------------------------------------------------------------------ */
+
+/* A row given as text is quoted whole; a name stands for itself. */
+static void print_strategy(const char *name)
+{
+  const pf_options *o = &harness.options;
+  for (int i = 0; i < o->strategy_count; i++)
+    if (o->strategy[i].text && !strcmp(o->strategy[i].name, name)) {
+      fprintf(stderr, " --strategy '%s: %s'", name, o->strategy[i].text);
+      return;
+    }
+  fprintf(stderr, " --strategy %s", name);
+}
+
+static void print_reproducer(const pf_result *r)
+{
+  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine %s", pf_rule_name(r->rule),
+          r->engine->name);
+  print_strategy(r->strategy);
+  if (r->rule == PF_RULE_AGREE)
+    print_strategy(r->against);
+  fprintf(stderr, "%s FILE\n", harness.fuzz_form ? " --form fuzz" : "");
+}
+
+/* One frame a rule, so that those who group by frames see what was broken. */
+__attribute__((noinline, noreturn)) static void contract_broken(void)
+{
+  abort();
+}
+
+__attribute__((noinline, noreturn)) static void graph_promise_broken(void)
+{
+  abort();
+}
+
+__attribute__((noinline, noreturn)) static void rows_disagree(void)
+{
+  abort();
+}
+
+static void on_result(void *user, const pf_result *r)
+{
+  char signature[400];
+  (void)user;
+  if (!pf_verdict_is_finding(r->verdict))
+    return;
+  pf_signature(r, signature, sizeof signature);
+  if (pf_allowed_has(&harness.allowed, signature))
+    return;
+  fprintf(stderr, "ASSERTION FAILED: precfuzz: %s\n    case      ", signature);
+  pf_text_print(r->problem->what, stderr);
+  fputs("\n    ", stderr);
+  pf_report_line(r, stderr);
+  pf_report_worst(r, stderr);
+  print_reproducer(r);
+  switch (r->rule) {
+  case PF_RULE_GRAPH: graph_promise_broken();
+  case PF_RULE_AGREE: rows_disagree();
+  default: contract_broken();
+  }
+}
+
+/* The default engines differ in their order only: one an input, picked by its bytes, shows as much
+   in the long run as all of them on every input, and costs a tenth. */
+static void pick_engine(const uint8_t *data, size_t size)
+{
+  pf_options *o = &harness.session.options;
+  uint64_t hash = size;
+  for (size_t i = 0; i < size; i++)
+    hash = (hash ^ data[i]) * 0x100000001b3u;
+  o->engine[0] = harness.options.engine[pf_hash(hash) % (uint64_t)harness.options.engine_count];
+  o->engine_count = 1;
+}
+
+int pf_harness_examine(const uint8_t *data, size_t size)
+{
+  pf_session *s = &harness.session;
+  pf_case c;
+  s->options = harness.options;
+  pf_arena_reset(&s->cases);
+  const uint64_t elements = s->elements, products = s->products;
+  /* regressions are archives: a target replays them; whatever else is a case by its bytes */
+  harness.fuzz_form = !pf_archive_is(data, size) ||
+                      pf_archive_decode(data, size, &s->cases, &c, NULL) != PF_OK;
+  if (harness.fuzz_form) {
+    pf_arena_reset(&s->cases);
+    if (harness.one_engine)
+      pick_engine(data, size);
+    if (pf_fuzz_decode(data, size, NULL, &s->cases, &c))
+      return 0;
+  }
+  pf_session_examine(s, &c, on_result, NULL);
+  if (harness.counters) {
+    __atomic_fetch_add(&harness.counters->executions, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&harness.counters->elements, s->elements - elements, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&harness.counters->products, s->products - products, __ATOMIC_RELAXED);
+  }
+  return 0;
+}

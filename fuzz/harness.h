@@ -1,0 +1,43 @@
+/* What all fuzz targets share, and the only place that aborts.
+
+   Settings come from the environment, read once:
+     PRECFUZZ_ENGINES     names, comma-separated; a family's name takes all of it
+     PRECFUZZ_STRATEGIES  names, comma-separated, or one row as text
+     PRECFUZZ_RULE        contract, graph or agree
+     PRECFUZZ_ALLOW       a file of signatures, one a line (# begins a comment), that do not abort
+     PRECFUZZ_STATS       a file for counters that all processes of a run share */
+#ifndef PF_HARNESS_H
+#define PF_HARNESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report.h"
+
+/* The settings, for targets and for the command line alike.  PF_BAD_INPUT with a text that names
+   the variable. */
+pf_status pf_environment_read(pf_options *o, pf_error *e);
+
+/* The file that PRECFUZZ_ALLOW or --allow names. */
+typedef struct pf_allowed {
+  char *text;      /* the whole file, lines ended by NUL */
+  char **line;
+  size_t count;
+} pf_allowed;
+pf_status pf_allowed_read(const char *path, pf_allowed *out, pf_error *e);
+bool pf_allowed_has(const pf_allowed *a, const char *signature);
+void pf_allowed_free(pf_allowed *a);
+
+typedef struct pf_target {
+  const char *name;        /* of the fuzz target */
+  pf_rule rule;            /* its defaults: the environment overrides them */
+  const char *strategies;  /* NULL: all rows */
+  bool only_equal;         /* with the default strategies: judge only equal enclosures */
+} pf_target;
+
+/* Reads the settings.  Returns 0, or prints what is wrong with them and ends the process (2). */
+int pf_harness_open(const pf_target *t);
+/* One input: prints and aborts on a finding that is not allowed.  Returns 0. */
+int pf_harness_examine(const uint8_t *data, size_t size);
+
+#endif
