@@ -49,7 +49,7 @@ static pf_status open_session(const pf_target *t, pf_error *e)
   const char *allow = getenv("PRECFUZZ_ALLOW"), *stats = getenv("PRECFUZZ_STATS");
   pf_options_default(o);
   harness.one_engine = !engines || !*engines;
-  o->rule = t->rule;
+  o->rule = (pf_rule){.kind = t->rule};
   pf_status s = pf_environment_read(o, e);
   if (!s && !o->strategy_count && t->strategies) {
     o->only_equal = t->only_equal;
@@ -92,10 +92,11 @@ static void print_strategy(const char *name)
 
 static void print_reproducer(const pf_result *r)
 {
-  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine %s", pf_rule_name(r->rule),
-          r->engine->name);
+  char rule[PF_RULE_TEXT];
+  pf_rule_print(&r->rule, rule, sizeof rule);
+  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine %s", rule, r->engine->name);
   print_strategy(r->strategy);
-  if (r->rule == PF_RULE_AGREE)
+  if (r->rule.kind == PF_RULE_AGREE)
     print_strategy(r->against);
   fprintf(stderr, "%s FILE\n", harness.fuzz_form ? " --form fuzz" : "");
 }
@@ -116,6 +117,11 @@ __attribute__((noinline, noreturn)) static void rows_disagree(void)
   abort();
 }
 
+__attribute__((noinline, noreturn)) static void familiar_rule_broken(void)
+{
+  abort();
+}
+
 static void on_result(void *user, const pf_result *r)
 {
   char signature[400];
@@ -131,7 +137,9 @@ static void on_result(void *user, const pf_result *r)
   pf_report_line(r, stderr);
   pf_report_worst(r, stderr);
   print_reproducer(r);
-  switch (r->rule) {
+  if (pf_rule_is_familiar(&r->rule))
+    familiar_rule_broken();
+  switch (r->rule.kind) {
   case PF_RULE_GRAPH: graph_promise_broken();
   case PF_RULE_AGREE: rows_disagree();
   default: contract_broken();

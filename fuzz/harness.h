@@ -3,7 +3,7 @@
    Settings come from the environment, read once:
      PRECFUZZ_ENGINES     names, comma-separated; a family's name takes all of it
      PRECFUZZ_STRATEGIES  names, comma-separated, or one row as text
-     PRECFUZZ_RULE        contract, graph or agree
+     PRECFUZZ_RULE        contract, graph, agree, torch, ulp:N, abs:X,rel:Y or nmse:X
      PRECFUZZ_ALLOW       a file of signatures, one a line (# begins a comment), that do not abort
      PRECFUZZ_STATS       a file for counters that all processes of a run share */
 #ifndef PF_HARNESS_H
@@ -30,7 +30,7 @@ void pf_allowed_free(pf_allowed *a);
 
 typedef struct pf_target {
   const char *name;        /* of the fuzz target */
-  pf_rule rule;            /* its defaults: the environment overrides them */
+  pf_rule_kind rule;       /* its defaults: the environment overrides them */
   const char *strategies;  /* NULL: all rows */
   bool only_equal;         /* with the default strategies: judge only equal enclosures */
 } pf_target;

@@ -224,15 +224,27 @@ static double oracle_above(void *state, double e)
 
 /* The same as pf_round; said again since x may be past all doubles, where pf_round would take it
    for an infinity that was there before rounding. */
-static double past_largest(const pf_format *f, double x)
+static double past_the_end(const pf_format *f, double x)
 {
-  if (f->rounding == PF_TOWARD_ZERO) return copysign(f->max, x);
+  const double end = x < 0 ? pf_lowest(f) : f->max;
+  if (f->rounding == PF_TOWARD_ZERO || pf_is_integer(f)) return end;
   switch (f->overflow) {
-    case PF_OVERFLOW_SATURATE: return copysign(f->max, x);
+    case PF_OVERFLOW_SATURATE: return end;
     case PF_OVERFLOW_NAN: return NAN;
-    case PF_OVERFLOW_INFINITY: break;
+    case PF_OVERFLOW_INFINITY:
+    case PF_OVERFLOW_WRAP: break;
   }
   return copysign(INFINITY, x);
+}
+
+/* The integer in s->wide modulo 2^bits, in f's range. */
+static double wrap(mpfr_state *s, const pf_format *f)
+{
+  const double modulus = f->max - pf_lowest(f) + 1;
+  mpfr_set_d(s->x, modulus, MPFR_RNDN);
+  mpfr_fmod(s->narrow, s->wide, s->x, MPFR_RNDN);
+  const double rest = mpfr_get_d(s->narrow, MPFR_RNDN);
+  return rest < pf_lowest(f) ? rest + modulus : rest > f->max ? rest - modulus : rest;
 }
 
 /* v in units of f's last place there, to an integer, and back. */
@@ -242,17 +254,18 @@ static double oracle_nearest(void *state, const pf_format *f)
   if (mpfr_zero_p(s->exact)) return 0;
   const long leading = mpfr_get_exp(s->exact) - f->precision;
   const long quantum = pf_quantum(f);
-  const long unit = leading > quantum ? leading : quantum;
+  const long unit = leading > quantum && !pf_is_integer(f) ? leading : quantum;
   mpfr_set_prec(s->wide, mpfr_get_prec(s->exact));
   mpfr_mul_2si(s->wide, s->exact, -unit, MPFR_RNDN);
   switch (f->rounding) {
-    case PF_NEAREST_EVEN: mpfr_rint(s->narrow, s->wide, MPFR_RNDN); break;
-    case PF_NEAREST_AWAY: mpfr_round(s->narrow, s->wide); break;
-    case PF_TOWARD_ZERO: mpfr_trunc(s->narrow, s->wide); break;
+    case PF_NEAREST_EVEN: mpfr_rint(s->wide, s->wide, MPFR_RNDN); break;
+    case PF_NEAREST_AWAY: mpfr_round(s->wide, s->wide); break;
+    case PF_TOWARD_ZERO: mpfr_trunc(s->wide, s->wide); break;
   }
-  mpfr_mul_2si(s->narrow, s->narrow, unit, MPFR_RNDN);
-  const double x = mpfr_get_d(s->narrow, MPFR_RNDN);  /* exact, or infinite past all formats */
-  if (fabs(x) > f->max) return past_largest(f, x);
+  if (f->overflow == PF_OVERFLOW_WRAP) return wrap(s, f) + 0.0;
+  mpfr_mul_2si(s->narrow, s->wide, unit, MPFR_RNDN);
+  const double x = mpfr_get_d(s->narrow, MPFR_RNDN);  /* exact, or past all formats */
+  if (x < pf_lowest(f) || x > f->max) return past_the_end(f, x);
   return x == 0 && !f->has_negative_zero ? 0 : x;
 }
 
@@ -262,6 +275,28 @@ static double oracle_distance(void *state, double got)
   mpfr_sub_d(s->narrow, s->exact, got, MPFR_RNDA);
   mpfr_abs(s->narrow, s->narrow, MPFR_RNDN);
   return mpfr_get_d(s->narrow, MPFR_RNDU);
+}
+
+/* v * factor + addend in one rounding. */
+static double line(mpfr_state *s, mpfr_srcptr factor, double addend, mpfr_rnd_t rounding)
+{
+  mpfr_set_d(s->x, addend, MPFR_RNDN);
+  mpfr_fma(s->narrow, s->exact, factor, s->x, rounding);
+  return mpfr_get_d(s->narrow, rounding) + 0.0;
+}
+
+/* The ends are v (1 -+ rel) -+ abs, rel with the sign of v: 1 +- rel is less than 2 and a multiple
+   of rel's last bit, so that it is exact in wide. */
+static void oracle_within(void *state, double abs, double rel, double *lo, double *hi)
+{
+  mpfr_state *s = state;
+  const span bits = span_of(rel);
+  mpfr_set_prec(s->wide, span_empty(bits) ? MPFR_PREC_MIN : 1 - bits.low);
+  mpfr_set_d(s->y, mpfr_sgn(s->exact) < 0 ? -rel : rel, MPFR_RNDN);
+  mpfr_ui_sub(s->wide, 1, s->y, MPFR_RNDN);
+  *lo = line(s, s->wide, -abs, MPFR_RNDU);
+  mpfr_add_ui(s->wide, s->y, 1, MPFR_RNDN);
+  *hi = line(s, s->wide, abs, MPFR_RNDD);
 }
 
 pf_status pf_mpfr_oracle_new(pf_oracle *out)
@@ -277,7 +312,7 @@ pf_status pf_mpfr_oracle_new(pf_oracle *out)
   mpfr_set_ui_2exp(s->overflow, 1, 1024, MPFR_RNDN);
   mpfr_nextbelow(s->overflow);
   const pf_oracle oracle = {"mpfr", s, oracle_sum, oracle_below, oracle_above, oracle_nearest,
-                            oracle_distance};
+                            oracle_distance, oracle_within};
   *out = oracle;
   return PF_OK;
 }

@@ -70,12 +70,17 @@ pf_shape pf_case_shape(const pf_case *c)
 
 pf_dtype pf_case_in(const pf_case *c)
 {
-  return pf_promote(c->operand[PF_X].dtype, c->operand[PF_Y].dtype);
+  const pf_dtype x = c->operand[PF_X].dtype, y = c->operand[PF_Y].dtype;
+  return pf_is_integer(pf_format_of(x)) && pf_is_integer(pf_format_of(y)) ? PF_S32
+                                                                         : pf_promote(x, y);
 }
 
 pf_dtype pf_case_result(const pf_case *c)
 {
   const pf_dtype in = pf_case_in(c);
+  const pf_operand *out = &c->operand[PF_OUT];
+  if (pf_graph_of(c->graph)->scaled && out->dtype != PF_F64)
+    return out->dtype;
   const pf_operand *bias = &c->operand[PF_BIAS], *addend = &c->operand[PF_C];
   const pf_operand *o = addend->present ? addend : bias;
   return pf_graph_result(c->graph, in, o->present ? o->dtype : in);
@@ -193,6 +198,39 @@ static pf_status check_operands(pf_case *c, pf_error *e)
   return PF_OK;
 }
 
+/* The products of scales and operands are to be exact in double. */
+static pf_status check_scaled(pf_case *c, const pf_shape *s, pf_error *e)
+{
+  for (pf_role r = PF_X; r <= PF_Y; r++) {
+    pf_operand *o = &c->operand[r];
+    if (pf_format_of(o->dtype)->precision > 24)
+      return pf_fail(e, PF_BAD_INPUT, 0, "%s: %s takes no %s", pf_role_name(r),
+                     pf_graph_of(c->graph)->name, pf_dtype_of(o->dtype)->name);
+    const pf_status status =
+        pf_scale_finish(&o->scale, pf_role_name(r), pf_operand_lines(c, r), s->k, e);
+    if (status != PF_OK)
+      return status;
+  }
+  const pf_dtype out = c->operand[PF_OUT].dtype;
+  const bool known = (unsigned)out < PF_DTYPE_COUNT;
+  if (!known || (out != PF_F64 && pf_is_integer(pf_format_of(out))))
+    return pf_fail(e, PF_BAD_INPUT, 0, "out: %s, but it is one of f32, bf16, f16 and fp8",
+                   known ? pf_dtype_of(out)->name : "unknown dtype");
+  return PF_OK;
+}
+
+static pf_status check_scales(pf_case *c, const pf_shape *s, pf_error *e)
+{
+  const bool scaled = pf_graph_of(c->graph)->scaled;
+  for (pf_role r = PF_X; r < PF_ROLE_COUNT; r++)
+    if (c->operand[r].scale.kind == PF_SCALE_NONE)
+      c->operand[r].scale = (pf_scale){0};
+    else if (!scaled || r > PF_Y)
+      return pf_fail(e, PF_BAD_INPUT, 0, "%s: a scale, but %s takes none there", pf_role_name(r),
+                     pf_graph_of(c->graph)->name);
+  return scaled ? check_scaled(c, s, e) : PF_OK;
+}
+
 /* An addend has to broadcast to the result without enlarging it. */
 static pf_status check_addend(pf_role role, const pf_operand *o, const pf_shape *s, pf_error *e)
 {
@@ -270,6 +308,8 @@ pf_status pf_case_finish(pf_case *c, pf_error *e)
   pf_status status = check_operands(c, e);
   if (status == PF_OK)
     status = resolve(c, &s, e);
+  if (status == PF_OK)
+    status = check_scales(c, &s, e);
   if (status != PF_OK)
     return status;
   if (s.work > PF_MAX_WORK)
@@ -312,7 +352,7 @@ static bool operand_equal(const pf_operand *a, const pf_operand *b)
   for (int i = 0; i < a->rank; i++)
     if (a->dim[i] != b->dim[i] || a->stride[i] != b->stride[i])
       return false;
-  return values_equal(a, b);
+  return pf_scale_equal(&a->scale, &b->scale) && values_equal(a, b);
 }
 
 /* Bit for bit but for NaN, which is one value here. */

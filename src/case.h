@@ -7,6 +7,7 @@
 
 #include "graph.h"
 #include "memory.h"
+#include "scale.h"
 #include "status.h"
 #include "values.h"
 
@@ -15,8 +16,10 @@ enum {
   PF_MAX_RANK = PF_MAX_BATCH + 2
 };
 
-/* A tensor as torch would describe it.  For PF_OUT dtype and values are unused: rows decide the
-   dtype, and dim follows from the operands (pf_case_finish fills it in). */
+/* A tensor as torch would describe it.  For PF_OUT values are unused, and dim follows from the
+   operands; so does dtype but in scaled graphs, where the case chooses f32, bf16, f16 or fp8: there
+   it counts even where PF_OUT is not present, and f64, the zero, stands for f32
+   (pf_case_finish fills them in). */
 typedef struct pf_operand {
   bool present;
   pf_dtype dtype;
@@ -25,6 +28,7 @@ typedef struct pf_operand {
   int64_t stride[PF_MAX_RANK];   /* elements, >= 0; 0 only repeats */
   int64_t offset;                /* elements before element (0, ..., 0) in the storage */
   pf_values values;
+  pf_scale scale;                /* of x and y in scaled graphs; none elsewhere */
 } pf_operand;
 
 typedef struct pf_case {
@@ -66,6 +70,8 @@ void pf_dense_strides(int rank, const int64_t *dim, int64_t *stride);
 /* Elements of the storage up to and with the last element; offset alone for an empty tensor. */
 int64_t pf_storage_size(const pf_operand *o);
 int64_t pf_operand_count(const pf_operand *o);  /* elements */
+/* Vectors along K of x or y, over all of its own batches. */
+int64_t pf_operand_lines(const pf_case *c, pf_role role);
 bool pf_operand_dense(const pf_operand *o);     /* row-major strides and offset 0 */
 /* Can two elements share storage?  False where each stride along a size above one is greater than
    the reach of all smaller ones together, else true: strict, but right for every layout that
@@ -81,7 +87,8 @@ bool pf_operand_overlaps(const pf_operand *o);
 pf_status pf_case_finish(pf_case *c, pf_error *e);
 /* Of a finished case. */
 pf_shape pf_case_shape(const pf_case *c);
-pf_dtype pf_case_in(const pf_case *c);      /* promotion of x and y */
+/* Promotion of x and y; s32 for two integers, as integer GEMMs have it (PyTorch would keep s8). */
+pf_dtype pf_case_in(const pf_case *c);
 pf_dtype pf_case_result(const pf_case *c);  /* dtype of the graph's result */
 /* Same meaning, field by field, edits and verbatim bytes included. */
 bool pf_case_equal(const pf_case *a, const pf_case *b);

@@ -4,23 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const rule_names[] = {"contract", "graph", "agree"};
-
-const char *pf_rule_name(pf_rule r)
-{
-  return rule_names[r];
-}
-
-bool pf_rule_find(const char *name, size_t length, pf_rule *out)
-{
-  for (int r = 0; r < PF_RULE_COUNT; r++)
-    if (strlen(rule_names[r]) == length && !memcmp(rule_names[r], name, length)) {
-      *out = (pf_rule)r;
-      return true;
-    }
-  return false;
-}
-
 const char *pf_verdict_name(pf_verdict v)
 {
   static const char *const names[] = {"OK", "VACUOUS", "UNSUPPORTED", "ORDER", "IMPOSSIBLE",
@@ -43,7 +26,8 @@ void pf_tally_start(pf_tally *t)
 /* Of a class that the enclosure does not have. */
 static bool is_special(const pf_set *s, double got)
 {
-  return !isfinite(got) || !pf_set_has_finite(s);
+  return !isfinite(got) ||
+         (!pf_set_has_finite(s) && (s->plus_infinity || s->minus_infinity || s->nan));
 }
 
 bool pf_tally_element(pf_tally *t, const pf_enclosure *e, double got)

@@ -4,21 +4,15 @@
 
 #include "enclosure.h"
 #include "interpret.h"
-
-/* What is held against what. */
-typedef enum pf_rule {
-  PF_RULE_CONTRACT,  /* a row against its own enclosure */
-  PF_RULE_GRAPH,     /* a row against what the graph as written promises */
-  PF_RULE_AGREE,     /* two rows: each result in the other's enclosure */
-  PF_RULE_COUNT
-} pf_rule;
+#include "rule.h"
 
 typedef enum pf_verdict {
   PF_VERDICT_OK,
   PF_VERDICT_VACUOUS,      /* nothing could have failed */
   PF_VERDICT_UNSUPPORTED,  /* with a reason */
   PF_VERDICT_ORDER,        /* some order of summation overflows: the class is open, and used */
-  PF_VERDICT_IMPOSSIBLE,   /* outside what any correct execution gives */
+  PF_VERDICT_IMPOSSIBLE,   /* outside what the rule allows: for PF_RULE_CONTRACT, outside what any
+                              correct execution gives */
   PF_VERDICT_SPECIAL,      /* NaN, infinity or a number where another of them is due */
   PF_VERDICT_GUARD,        /* wrote outside its output */
   PF_VERDICT_INPUT,        /* changed an operand */
@@ -26,8 +20,6 @@ typedef enum pf_verdict {
   PF_VERDICT_COUNT
 } pf_verdict;
 
-const char *pf_rule_name(pf_rule r);
-bool pf_rule_find(const char *name, size_t length, pf_rule *out);
 const char *pf_verdict_name(pf_verdict v);
 bool pf_verdict_is_finding(pf_verdict v);
 
@@ -37,9 +29,11 @@ typedef struct pf_tally {
   int64_t wrong, special, order, weak;
   int64_t skipped;      /* elements not judged: their two enclosures differ (PF_RULE_AGREE) */
   int64_t worst;        /* the element farthest out, wrong ones first; -1: none was measured */
-  double worst_share;   /* its distance from the exact value over the radius, dimensionless */
+  double worst_share;   /* its distance from the exact value over the radius, dimensionless; for
+                           PF_RULE_NMSE, which has none, the distance */
   bool worst_is_wrong;
   bool predicted;       /* PF_RULE_AGREE: a wrong element whose two enclosures do not meet */
+  pf_nmse nmse;         /* PF_RULE_NMSE */
 } pf_tally;
 
 void pf_tally_start(pf_tally *t);

@@ -2,9 +2,10 @@
 
    The bias is 1 - emin.  Where the format has infinity, the largest exponent field holds it and the
    NaNs (IEEE 754-2019, 3.4); where it has none, every encoding is a number except those above max,
-   which are NaN (e4m3fn), or, in formats without negative zero, the one that would be -0 (fnuz).
-   All bits move as integers: neither flush-to-zero nor a rounding mode can change a value on its
-   way. */
+   which are NaN (e4m3fn; OCP 8-bit Floating Point Specification 1.0, table 1), or, in formats
+   without negative zero, the one that would be -0 (fnuz; Noune et al., 8-bit Numerical Formats for
+   Deep Neural Networks, 2022).  All bits move as integers: neither flush-to-zero nor a rounding
+   mode can change a value on its way. */
 #include "dtype.h"
 
 #include <endian.h>
@@ -16,15 +17,27 @@
 #define DOUBLE_BIAS 1023
 #define DOUBLE_SIGN (UINT64_C(1) << 63)
 
+#define IEEE PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, PF_SYMMETRIC
+#define FINITE PF_NEAREST_EVEN, PF_OVERFLOW_NAN, PF_SYMMETRIC
+
 static const pf_dtype_info dtypes[PF_DTYPE_COUNT] = {
-  [PF_F64] = {"f64", "torch.float64", 8, 11,
-              {53, -1022, DBL_MAX, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY}},
-  [PF_F32] = {"f32", "torch.float32", 4, 8,
-              {24, -126, 0x1.fffffep127, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY}},
-  [PF_F16] = {"f16", "torch.float16", 2, 5,
-              {11, -14, 65504, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY}},
-  [PF_BF16] = {"bf16", "torch.bfloat16", 2, 8,
-               {8, -126, 0x1.fep127, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY}},
+  [PF_F64] = {"f64", "torch.float64", 8, 11, {53, -1022, DBL_MAX, true, true, IEEE}},
+  [PF_F32] = {"f32", "torch.float32", 4, 8, {24, -126, 0x1.fffffep127, true, true, IEEE}},
+  [PF_F16] = {"f16", "torch.float16", 2, 5, {11, -14, 65504, true, true, IEEE}},
+  [PF_BF16] = {"bf16", "torch.bfloat16", 2, 8, {8, -126, 0x1.fep127, true, true, IEEE}},
+  [PF_F8_E4M3FN] = {"f8_e4m3fn", "torch.float8_e4m3fn", 1, 4, {4, -6, 448, false, true, FINITE}},
+  [PF_F8_E5M2] = {"f8_e5m2", "torch.float8_e5m2", 1, 5, {3, -14, 57344, true, true, IEEE}},
+  [PF_F8_E4M3FNUZ] = {"f8_e4m3fnuz", "torch.float8_e4m3fnuz", 1, 4,
+                      {4, -7, 240, false, false, FINITE}},
+  [PF_F8_E5M2FNUZ] = {"f8_e5m2fnuz", "torch.float8_e5m2fnuz", 1, 5,
+                      {3, -15, 57344, false, false, FINITE}},
+  [PF_S8] = {"s8", "torch.int8", 1, 0,
+             {8, 7, 127, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_WRAP, PF_TWOS_COMPLEMENT}},
+  [PF_U8] = {"u8", "torch.uint8", 1, 0,
+             {9, 8, 255, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_WRAP, PF_UNSIGNED}},
+  [PF_S32] = {"s32", "torch.int32", 4, 0,
+              {32, 31, 2147483647, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_WRAP,
+               PF_TWOS_COMPLEMENT}},
 };
 
 const pf_dtype_info *pf_dtype_of(pf_dtype t)
@@ -123,10 +136,20 @@ static uint64_t widen_subnormal(const pf_format *f, uint64_t fraction)
   return (field << DOUBLE_FRACTION) + ((fraction ^ UINT64_C(1) << top) << (DOUBLE_FRACTION - top));
 }
 
+/* Two's complement: the upper half of the encodings stands for the numbers 2^bits below. */
+static double decode_integer(const pf_dtype_info *d, uint64_t bits)
+{
+  const double v = (double)(bits & (2 * sign_of(d) - 1));
+  return v > d->format.max ? v - 2 * (double)sign_of(d) : v;
+}
+
 double pf_decode(pf_dtype t, uint64_t bits)
 {
   const pf_dtype_info *d = &dtypes[t];
   const pf_format *f = &d->format;
+  if (pf_is_integer(f)) {
+    return decode_integer(d, bits);
+  }
   const uint64_t magnitude = bits & (sign_of(d) - 1);
   const uint64_t sign = (bits & sign_of(d)) != 0 ? DOUBLE_SIGN : 0;
   if (d->bytes == 8) {
@@ -149,6 +172,9 @@ uint64_t pf_encode(pf_dtype t, double value)
 {
   const pf_dtype_info *d = &dtypes[t];
   const pf_format *f = &d->format;
+  if (pf_is_integer(f)) {
+    return (uint64_t)(int64_t)pf_round(f, value) & (2 * sign_of(d) - 1);
+  }
   const uint64_t rounded = double_to_bits(pf_round(f, value));
   const uint64_t sign = (rounded & DOUBLE_SIGN) != 0 ? sign_of(d) : 0;
   const uint64_t wide = rounded & ~DOUBLE_SIGN;
@@ -171,6 +197,13 @@ uint64_t pf_encode(pf_dtype t, double value)
   return sign | significand >> (pf_quantum(f) - last);
 }
 
+uint64_t pf_marker_bits(pf_dtype t)
+{
+  const pf_dtype_info *d = &dtypes[t];
+  return pf_is_integer(&d->format) ? UINT64_C(0xa5a5a5a5) & (2 * sign_of(d) - 1)
+                                   : pf_encode(t, (double)NAN);
+}
+
 double pf_load(pf_dtype t, const void *at)
 {
   return pf_decode(t, pf_load_bits(t, at));
@@ -183,23 +216,28 @@ void pf_store(pf_dtype t, void *at, double value)
 
 pf_dtype pf_promote(pf_dtype a, pf_dtype b)
 {
-  /* f64 holds every format of the table, so the search always ends in a find. */
-  pf_dtype best = PF_F64;
-  for (int t = 0; t < PF_DTYPE_COUNT; t++) {
-    if (pf_format_contains(&dtypes[t].format, &dtypes[a].format) &&
-        pf_format_contains(&dtypes[t].format, &dtypes[b].format) &&
-        dtypes[t].bytes < dtypes[best].bytes) {
-      best = (pf_dtype)t;
-    }
+  const pf_format *f = &dtypes[a].format, *g = &dtypes[b].format;
+  if (a == b) {
+    return a;
   }
-  return best;
+  if (pf_is_integer(f) || pf_is_integer(g)) {
+    return !pf_is_integer(g) ? b : !pf_is_integer(f) ? a : PF_S32;
+  }
+  return pf_format_contains(f, g) ? a : pf_format_contains(g, f) ? b : PF_F32;
 }
 
 bool pf_dtype_for(const pf_format *f, pf_dtype *out)
 {
   bool found = false;
   for (int t = 0; t < PF_DTYPE_COUNT; t++) {
-    if (pf_format_contains(&dtypes[t].format, f) &&
+    pf_format same = dtypes[t].format;
+    same.rounding = f->rounding;
+    same.overflow = f->overflow;
+    if (pf_format_equal(&same, f)) {
+      *out = (pf_dtype)t;
+      return true;
+    }
+    if (dtypes[t].bytes > 1 && pf_format_contains(&dtypes[t].format, f) &&
         (!found || dtypes[t].bytes < dtypes[*out].bytes)) {
       *out = (pf_dtype)t;
       found = true;

@@ -151,7 +151,7 @@ static pf_status prepare(pf_encloser *e, pf_prepared *q)
     pf_status status = PF_OK;
     if (s->kind <= PF_MULSUM)
       status = prepare_sum(e, q, i);
-    else if (s->kind == PF_CAST && pf_plan_is_operand(q->plan, i, &x_side))
+    else if (pf_plan_is_operand(q->plan, i, &x_side))
       status = prepare_operand(e, q, i, x_side);
     if (status)
       return status;
@@ -260,12 +260,25 @@ static pf_set finite_set(const pf_encloser *e, const pf_format *acc, const pf_bo
   return s;
 }
 
+/* Residues of sums and products are those of the residues: an accumulator that wraps gives v modulo
+   2^bits in every order, and wherever alpha is applied. */
+static void enclose_integers(pf_encloser *e, pf_group *g)
+{
+  const double v = e->oracle->nearest(e->oracle->state, &g->step->acc.format);
+  g->enclosure = (pf_enclosure){.set = pf_set_point(v)};
+}
+
 static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
 {
   const pf_format *acc = &g->step->acc.format;
   int64_t x, y;
   lines_of(e->problem, element, &x, &y);
   const pf_asked *k = ask_oracle(e, g->step, g->x.values, g->y.values, element);
+  g->element = element;
+  if (pf_is_integer(acc)) {
+    enclose_integers(e, g);
+    return;
+  }
   const pf_bound_input in = {
     .acc = acc, .order = g->order,
     .x_precision = g->x.precision, .y_precision = g->y.precision,
@@ -275,7 +288,6 @@ static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
   const pf_bound bound = pf_bound_of(&in);
   const bool special =
       g->x.line[x].special || g->y.line[y].special || addends_special(&k->sum);
-  g->element = element;
   g->enclosure = (pf_enclosure){.set = finite_set(e, acc, &bound), .radius = bound.error,
                                 .weak = bound.weak && !special};
   if (special)
@@ -323,7 +335,7 @@ static pf_enclosure enclose_elementwise(const pf_encloser *e, const pf_step *s, 
     a.radius += b.radius;
     a.weak |= b.weak;
   } else if (s->kind == PF_SCALE) {
-    const double factor = s->b == PF_REF_ALPHA ? c->alpha : c->beta;
+    const double factor = pf_step_factor(s, e->problem, element);
     a.set = pf_set_scale(&s->out, &a.set, factor);
     a.radius = factor == 0 ? 0 : a.radius * fabs(factor);  /* a replayed step's is infinite */
   } else {
@@ -345,7 +357,7 @@ static pf_enclosure walk(pf_encloser *e, const pf_prepared *q, int64_t element)
         step[i].set = pf_set_round(&s->out, &step[i].set);
         step[i].radius = rounding_radius(&s->out, &step[i].set, step[i].radius);
       }
-    } else if (s->kind == PF_CAST && pf_plan_is_operand(q->plan, i, &x_side)) {
+    } else if (pf_plan_is_operand(q->plan, i, &x_side)) {
       continue;
     } else {
       step[i] = q->plan->exact[i] ? value_of(e, s->a, element, step)
@@ -365,7 +377,7 @@ double pf_exact(pf_encloser *e, int64_t element, bool *special)
 {
   const pf_problem *p = e->problem;
   const pf_step all = {.kind = PF_MATMUL, .alpha = true, .c = p->has_c, .bias = p->has_bias};
-  const pf_asked *k = ask_oracle(e, &all, p->x_vectors, p->y_vectors, element);
+  const pf_asked *k = ask_oracle(e, &all, p->x_scaled, p->y_scaled, element);
   int64_t x, y;
   lines_of(p, element, &x, &y);
   *special = e->x.line[x].special || e->y.line[y].special || addends_special(&k->sum);

@@ -10,6 +10,7 @@ typedef struct pf_call {
   const pf_problem *problem;
   const pf_step *steps;     /* the run; results of earlier steps are in value */
   int count;
+  int first;                /* number of steps[0] in its plan: its result is PF_REF_STEP + first */
   const pf_matrix *value[PF_REF_STEP + PF_MAX_STEPS];  /* by pf_ref; NULL where absent */
   const double *x_vectors, *y_vectors;  /* dense copies of the first step's a and b, as the
                                            problem lays them out (after operand casts) */

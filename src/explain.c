@@ -136,12 +136,11 @@ static bool has_inputs(const pf_measuring *m, const pf_step *s)
 static pf_sum elementwise_terms(const pf_measuring *m, const pf_step *s, int64_t element,
                                 double x[2], double y[2])
 {
-  const pf_case *c = m->problem->what;
-  const double factor = s->b == PF_REF_ALPHA ? c->alpha : c->beta;
-  const bool reads_nothing = s->kind == PF_SCALE && s->b == PF_REF_BETA && c->beta == 0;
+  const bool scales = s->kind == PF_SCALE;
+  const bool reads_nothing = scales && s->b == PF_REF_BETA && m->problem->what->beta == 0;
   x[0] = values_of(m, s->a)[element];
   x[1] = s->kind == PF_ADD ? values_of(m, s->b)[element] : 0;
-  y[0] = s->kind == PF_SCALE ? factor : 1;
+  y[0] = scales ? pf_step_factor(s, m->problem, element) : 1;
   y[1] = 1;
   return (pf_sum){.k = reads_nothing ? 0 : s->kind == PF_ADD ? 2 : 1, .x = x, .y = y, .alpha = 1};
 }
@@ -168,24 +167,46 @@ static pf_worst_error step_error(const pf_measuring *m, int i)
   return w;
 }
 
-/* A cast of x or y moves every sum by that of (cast - operand) times the other operand; the
-   difference is exact in double, since a rounding's error is. */
+/* Is the operand that step i gives scaled already, by i or before? */
+static bool is_scaled(const pf_plan *plan, int i)
+{
+  const pf_step *s = &plan->step[i];
+  return s->kind == PF_SCALE || (s->a >= PF_REF_STEP && is_scaled(plan, s->a - PF_REF_STEP));
+}
+
+/* By how much step i moves the scaled operand.  All exact in double: a product of 24 bits each, the
+   error of rounding it, and that of a cast times a scale that is still to come. */
+static pf_status operand_moves(const pf_measuring *m, int i, bool x_side, const double **out)
+{
+  const pf_problem *p = m->problem;
+  const pf_scales *scales = x_side ? &p->x_scales : &p->y_scales;
+  const bool scales_now = m->plan->step[i].kind == PF_SCALE;
+  const bool scales_later = !is_scaled(m->plan, i);
+  const int64_t lines = x_side ? p->x_lines : p->y_lines, k = p->shape.k;
+  const double *before = vectors_of(m, m->plan->step[i].a, x_side);
+  const double *after = vectors_of(m, PF_REF_STEP + i, x_side);
+  double *moved = pf_alloc_array(m->arena, (size_t)(lines * k), sizeof *moved);
+  if (!moved)
+    return PF_NO_MEMORY;
+  for (int64_t j = 0; j < lines * k; j++) {
+    const double scale = pf_scale_at(scales, j / k, j % k);
+    moved[j] = (after[j] - (scales_now ? scale : 1) * before[j]) * (scales_later ? scale : 1);
+  }
+  *out = moved;
+  return PF_OK;
+}
+
+/* A cast of x or y moves every sum by that of (cast - operand) times the other operand. */
 static pf_status operand_error(const pf_measuring *m, int i, bool x_side, pf_worst_error *out)
 {
   const pf_problem *p = m->problem;
   const pf_step all = {.kind = PF_MATMUL, .alpha = p->has_c};
-  const int64_t n = (x_side ? p->x_lines : p->y_lines) * p->shape.k;
-  const double *before = vectors_of(m, m->plan->step[i].a, x_side);
-  const double *after = vectors_of(m, PF_REF_STEP + i, x_side);
-  double *moved = pf_alloc_array(m->arena, (size_t)n, sizeof *moved);
-  if (!moved)
-    return PF_NO_MEMORY;
-  for (int64_t j = 0; j < n; j++)
-    moved[j] = after[j] - before[j];
+  const double *moved;
+  TRY(operand_moves(m, i, x_side, &moved));
   *out = pf_worst_error_start();
   for (int64_t e = 0; e < p->shape.outputs; e++) {
-    const pf_sum terms = pf_step_terms(p, &all, x_side ? moved : p->x_vectors,
-                                       x_side ? p->y_vectors : moved, e);
+    const pf_sum terms = pf_step_terms(p, &all, x_side ? moved : p->x_scaled,
+                                       x_side ? p->y_scaled : moved, e);
     if (!is_measurable(m->exact, e) || pf_sum_is_special(&terms)) {
       leave_out(out, e);
       continue;
@@ -212,7 +233,7 @@ static pf_status explain_step(const pf_measuring *m, int i, pf_explanation *out)
   out->known[i] = true;
   if (m->plan->exact[i])
     out->step[i] = no_error(m->problem);
-  else if (m->plan->step[i].kind == PF_CAST && pf_plan_is_operand(m->plan, i, &x_side))
+  else if (pf_plan_is_operand(m->plan, i, &x_side))
     return operand_error(m, i, x_side, &out->step[i]);
   else if (!m->run->step[i] || !has_inputs(m, &m->plan->step[i]))
     out->known[i] = false;

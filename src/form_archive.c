@@ -30,13 +30,14 @@ static uint64_t get_le(const uint8_t *at, int bytes)
 
 static bool is_known(unsigned tag)
 {
-  if (tag == PF_TAG_WHAT || tag == PF_TAG_SCALARS)
+  if (tag == PF_TAG_WHAT || tag == PF_TAG_SCALARS || tag == PF_TAG_RESULT)
     return true;
   const unsigned group = tag & 0xfff0, role = tag & 15;
   if (group == PF_TAG_TENSOR)
     return role <= PF_OUT;
   return role < PF_OUT &&
-         (group == PF_TAG_VALUES || group == PF_TAG_BYTES || group == PF_TAG_EDITS);
+         (group == PF_TAG_VALUES || group == PF_TAG_BYTES || group == PF_TAG_EDITS ||
+          group == PF_TAG_SCALE);
 }
 
 static const field *field_of(const archive *r, int tag)
@@ -169,6 +170,24 @@ static pf_status read_scalars(archive *r, size_t end)
   return s;
 }
 
+static pf_status read_result(archive *r, size_t end)
+{
+  const field *f = field_of(r, PF_TAG_RESULT);
+  unsigned dtype;
+  if (!pf_graph_of(r->c->graph)->scaled)
+    return expect_absent(r, PF_TAG_RESULT, "the graph decides the dtype of its result");
+  if (!f)
+    return missing(r, end, PF_TAG_RESULT);
+  pf_status s = expect_length(r, f, 1);
+  if (s == PF_OK)
+    s = get_below(r, f->at, PF_DTYPE_COUNT, "dtype", &dtype);
+  if (s == PF_OK && dtype == PF_F64)
+    return pf_fail(r->error, PF_BAD_INPUT, offset_of(r, f->at), "archive: a result of f64");
+  if (s == PF_OK)
+    r->c->operand[PF_OUT].dtype = (pf_dtype)dtype;
+  return s;
+}
+
 static void get_numbers(const uint8_t *at, int count, int64_t *to)
 {
   for (int i = 0; i < count; i++)
@@ -261,6 +280,31 @@ static pf_status read_edits(archive *r, pf_role role, pf_values *v)
   return PF_OK;
 }
 
+static pf_status read_scale(archive *r, pf_role role, pf_scale *out)
+{
+  const field *f = field_of(r, PF_TAG_SCALE + role);
+  unsigned kind;
+  if (!f)
+    return PF_OK;
+  if (f->length < PF_ARCHIVE_SCALE || (f->length - PF_ARCHIVE_SCALE) % sizeof *out->values != 0)
+    return expect_length(r, f, PF_ARCHIVE_SCALE);
+  const pf_status s = get_below(r, f->at, PF_SCALE_COUNT, "kind of scale", &kind);
+  if (s != PF_OK)
+    return s;
+  const size_t count = (f->length - PF_ARCHIVE_SCALE) / sizeof *out->values;
+  *out = (pf_scale){.kind = (pf_scale_kind)kind, .block = (int)get_le(f->at + 1, 2),
+                    .seed = (uint32_t)get_le(f->at + 3, 4), .count = (int64_t)count};
+  if (count == 0)
+    return PF_OK;
+  float *values = pf_alloc_array(r->arena, count, sizeof *values);
+  if (!values)
+    return no_memory(r, f->length);
+  for (size_t i = 0; i < count; i++)
+    values[i] = (float)pf_load(PF_F32, f->at + PF_ARCHIVE_SCALE + sizeof *values * i);
+  out->values = values;
+  return PF_OK;
+}
+
 static pf_status read_tensor(archive *r, size_t end, pf_role role)
 {
   const field *f = field_of(r, PF_TAG_TENSOR + role);
@@ -270,6 +314,8 @@ static pf_status read_tensor(archive *r, size_t end, pf_role role)
     pf_status s = expect_absent(r, PF_TAG_VALUES + role, "there is no such tensor");
     if (s == PF_OK)
       s = expect_absent(r, PF_TAG_BYTES + role, "there is no such tensor");
+    if (s == PF_OK)
+      s = expect_absent(r, PF_TAG_SCALE + role, "there is no such tensor");
     return s == PF_OK ? expect_absent(r, PF_TAG_EDITS + role, "there is no such tensor") : s;
   }
   if (f->length == 0)
@@ -285,6 +331,8 @@ static pf_status read_tensor(archive *r, size_t end, pf_role role)
     s = read_bytes(r, end, role, o);
   if (s == PF_OK)
     s = read_edits(r, role, &o->values);
+  if (s == PF_OK)
+    s = read_scale(r, role, &o->scale);
   return s;
 }
 
@@ -315,6 +363,8 @@ pf_status pf_archive_decode(const uint8_t *data, size_t size, pf_arena *a, pf_ca
     s = read_what(&r, end);
   if (s == PF_OK)
     s = read_scalars(&r, end);
+  if (s == PF_OK)
+    s = read_result(&r, end);
   for (pf_role role = PF_X; role < PF_OUT && s == PF_OK; role++)
     s = read_tensor(&r, end, role);
   if (s == PF_OK)

@@ -46,6 +46,11 @@ static size_t verbatim_bytes(const pf_operand *o)
   return (size_t)pf_operand_count(o) * (size_t)pf_dtype_of(o->dtype)->bytes;
 }
 
+static size_t scale_bytes(const pf_scale *s)
+{
+  return PF_ARCHIVE_SCALE + (size_t)s->count * sizeof *s->values;
+}
+
 static bool has_output(const pf_case *c)
 {
   return !c->out_is_c && !pf_operand_dense(&c->operand[PF_OUT]);
@@ -57,6 +62,8 @@ static size_t archive_bytes(const pf_case *c)
   size_t bytes = PF_ARCHIVE_HEADER + PF_ARCHIVE_FIELD + 3 + PF_ARCHIVE_TRAILER;
   if (pf_graph_of(c->graph)->has_c)
     bytes += PF_ARCHIVE_FIELD + 16;
+  if (pf_graph_of(c->graph)->scaled)
+    bytes += PF_ARCHIVE_FIELD + 1;
   for (pf_role r = PF_X; r < PF_OUT; r++) {
     const pf_operand *o = &c->operand[r];
     if (!o->present)
@@ -64,6 +71,8 @@ static size_t archive_bytes(const pf_case *c)
     bytes += PF_ARCHIVE_FIELD + 2 + 8 * (size_t)o->rank + 4 + PF_ARCHIVE_FIELD + 7;
     if (o->values.kind == PF_VERBATIM)
       bytes += PF_ARCHIVE_FIELD + verbatim_bytes(o);
+    if (o->scale.kind != PF_SCALE_NONE)
+      bytes += PF_ARCHIVE_FIELD + scale_bytes(&o->scale);
     if (o->values.edit_count > 0)
       bytes += PF_ARCHIVE_FIELD + (size_t)o->values.edit_count * PF_ARCHIVE_EDIT;
   }
@@ -94,6 +103,18 @@ static uint8_t *put_values(uint8_t *to, pf_role role, const pf_operand *o)
   return to;
 }
 
+static uint8_t *put_scale(uint8_t *to, pf_role role, const pf_scale *s)
+{
+  if (s->kind == PF_SCALE_NONE)
+    return to;
+  to = put_field(to, PF_TAG_SCALE + role, scale_bytes(s));
+  *to++ = (uint8_t)s->kind;
+  to = put_le(put_le(to, (uint64_t)s->block, 2), s->seed, 4);
+  for (int64_t i = 0; i < s->count; i++, to += sizeof *s->values)
+    pf_store(PF_F32, to, (double)s->values[i]);
+  return to;
+}
+
 static uint8_t *put_tensor(uint8_t *to, pf_role role, const pf_operand *o)
 {
   to = put_field(to, PF_TAG_TENSOR + role, 2 + 8 * (size_t)o->rank + 4);
@@ -102,7 +123,7 @@ static uint8_t *put_tensor(uint8_t *to, pf_role role, const pf_operand *o)
   to = put_numbers(to, o->rank, o->dim);
   to = put_numbers(to, o->rank, o->stride);
   to = put_le(to, (uint64_t)o->offset, 4);
-  return put_values(to, role, o);
+  return put_scale(put_values(to, role, o), role, &o->scale);
 }
 
 static uint8_t *put_output(uint8_t *to, const pf_operand *o)
@@ -132,6 +153,10 @@ pf_status pf_archive_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t
     pf_store(PF_F64, to, c->alpha);
     pf_store(PF_F64, to + 8, c->beta);
     to += 16;
+  }
+  if (pf_graph_of(c->graph)->scaled) {
+    to = put_field(to, PF_TAG_RESULT, 1);
+    *to++ = (uint8_t)c->operand[PF_OUT].dtype;
   }
   for (pf_role r = PF_X; r < PF_OUT; r++)
     if (c->operand[r].present)

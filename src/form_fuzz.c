@@ -69,6 +69,19 @@ static const uint8_t *layout_head(const decoder *d, pf_role role)
   return role == PF_OUT ? d->head + PF_HEAD_OUT_LAYOUT : tensor_head(d, role) + PF_HEAD_LAYOUT;
 }
 
+/* A filter of dtypes that a scaled graph cannot have leaves the other graphs, where it can. */
+static pf_graph pick_graph(const decoder *d)
+{
+  const uint32_t scaled = UINT32_C(1) << PF_SCALED_MATMUL;
+  const uint8_t byte = d->head[PF_HEAD_GRAPH];
+  uint32_t graphs = d->filter.graphs;
+  if (d->filter.dtypes != 0 && !(d->filter.dtypes & pf_fuzz_scalable())) {
+    graphs = graphs ? graphs : known_bits(UINT32_MAX, PF_GRAPH_COUNT);
+    graphs = graphs & ~scaled ? graphs & ~scaled : graphs;
+  }
+  return (pf_graph)allow(graphs, pf_graph_slots[byte & 15], byte);
+}
+
 /* Shapes */
 
 static void free_sizes(const uint8_t *head, sizes *z, int *batch_rank)
@@ -101,25 +114,6 @@ static int kept_batch(int batch_rank, uint8_t byte)
   return drop < batch_rank ? batch_rank - drop : 0;
 }
 
-/* Halves the greatest size until the work and each tensor are within the limits. */
-static void clamp(const decoder *d, int64_t size[PF_SIZES])
-{
-  const int64_t most = PF_MAX_STORAGE - PF_MAX_OFFSET;
-  for (;;) {
-    const int64_t volume = pf_volume(PF_SIZES, size);
-    bool fits = volume <= d->work;
-    for (int i = PF_SIZE_M; fits && i <= PF_SIZE_K; i++)
-      fits = volume / (size[i] > 1 ? size[i] : 1) <= most;
-    if (fits)
-      return;
-    int greatest = 0;
-    for (int i = 1; i < PF_SIZES; i++)
-      if (size[i] > size[greatest])
-        greatest = i;
-    size[greatest] /= 2;
-  }
-}
-
 static sizes read_sizes(const decoder *d)
 {
   sizes z = {0};
@@ -138,7 +132,7 @@ static sizes read_sizes(const decoder *d)
   batch_rank = z.x_batch > z.y_batch ? z.x_batch : z.y_batch;
   for (int i = batch_rank; i < PF_MAX_BATCH; i++)
     z.size[PF_SIZE_BATCH + i] = 1;
-  clamp(d, z.size);
+  pf_fuzz_clamp(d->work, z.size);
   return z;
 }
 
@@ -190,14 +184,47 @@ static void shape_addend(decoder *d, pf_role role, bool optional)
 
 /* dtypes and scalars */
 
+/* A dtype that x and y of a scaled graph cannot have gives way to one that they can. */
+static pf_dtype pick_factor_dtype(const decoder *d, uint8_t byte)
+{
+  const pf_dtype t = pick_dtype(d, byte);
+  const uint32_t scalable = pf_fuzz_scalable(), wanted = d->filter.dtypes & scalable;
+  if (!pf_graph_of(d->c->graph)->scaled)
+    return t;
+  return (pf_dtype)allow(scalable >> t & 1 || !wanted ? scalable : wanted, t, byte);
+}
+
 static void read_dtypes(decoder *d)
 {
-  const pf_dtype base = pick_dtype(d, d->head[PF_HEAD_DTYPE]);
   for (pf_role r = PF_X; r < PF_OUT; r++) {
-    const uint8_t byte = tensor_head(d, r)[0];
+    const uint8_t own = tensor_head(d, r)[0], byte = is_own(own) ? own : d->head[PF_HEAD_DTYPE];
     if (d->c->operand[r].present)
-      d->c->operand[r].dtype = is_own(byte) ? pick_dtype(d, byte) : base;
+      d->c->operand[r].dtype = r <= PF_Y ? pick_factor_dtype(d, byte) : pick_dtype(d, byte);
   }
+}
+
+static const uint8_t *scale_head(const decoder *d, pf_role role)
+{
+  return d->head + PF_HEAD_SCALES + role * PF_HEAD_SCALE_BYTES;
+}
+
+static void read_scales(decoder *d)
+{
+  if (!pf_graph_of(d->c->graph)->scaled)
+    return;
+  d->c->operand[PF_OUT].dtype = (pf_dtype)pf_result_slots[d->head[PF_HEAD_RESULT] & 15];
+  for (pf_role r = PF_X; r <= PF_Y; r++)
+    pf_fuzz_scale(scale_head(d, r), &d->c->operand[r].scale);
+}
+
+static pf_status read_scale_values(decoder *d)
+{
+  pf_status s = PF_OK;
+  for (pf_role r = PF_X; r <= PF_Y && s == PF_OK; r++)
+    if (scale_head(d, r)[0] >= PF_SCALE_EXPLICIT)
+      s = pf_fuzz_scale_values(&d->tail, pf_operand_lines(d->c, r), d->shape.k, d->arena,
+                               &d->c->operand[r].scale);
+  return s;
 }
 
 static double read_scalar(const decoder *d, int place)
@@ -252,15 +279,9 @@ static void read_kinds(decoder *d)
   }
 }
 
-static int edit_count(const uint8_t *head)
-{
-  const uint8_t code = head[PF_HEAD_EDITS];
-  return code < 0xc0 ? 0 : code < 0xf8 ? 1 + (code & 7) : head[PF_HEAD_EDITS + 1];
-}
-
 static pf_status read_edits(decoder *d)
 {
-  const int n = edit_count(d->head);
+  const int n = pf_head_edits(d->head);
   pf_role role[PF_OUT];
   int roles = 0;
   for (pf_role r = PF_X; r < PF_OUT; r++)
@@ -352,8 +373,7 @@ pf_status pf_fuzz_decode(const uint8_t *data, size_t size, const pf_filter *filt
   pf_read_bytes(&d.tail, d.head, sizeof d.head);
   set_limits(&d, filter);
   *out = (pf_case){.op = PF_OP_MATMUL};
-  out->graph = (pf_graph)allow(d.filter.graphs, pf_graph_slots[d.head[PF_HEAD_GRAPH] & 15],
-                               d.head[PF_HEAD_GRAPH]);
+  out->graph = pick_graph(&d);
   const pf_graph_info *g = pf_graph_of(out->graph);
   shape_factors(&d);
   d.shape = pf_case_shape(out);
@@ -362,6 +382,7 @@ pf_status pf_fuzz_decode(const uint8_t *data, size_t size, const pf_filter *filt
   if (g->has_bias)
     shape_addend(&d, PF_BIAS, g->bias_optional);
   read_dtypes(&d);
+  read_scales(&d);
   out->alpha = read_scalar(&d, PF_HEAD_ALPHA);
   out->beta = read_scalar(&d, PF_HEAD_BETA);
   read_in_place(&d);
@@ -370,5 +391,7 @@ pf_status pf_fuzz_decode(const uint8_t *data, size_t size, const pf_filter *filt
   pf_status s = read_edits(&d);
   if (s == PF_OK)
     s = read_verbatim(&d);
+  if (s == PF_OK)
+    s = read_scale_values(&d);
   return s == PF_OK ? pf_case_finish(out, NULL) : s;
 }

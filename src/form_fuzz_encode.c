@@ -139,6 +139,29 @@ static void put_tensor(uint8_t *at, const pf_operand *o, const pf_operand *x)
   put_le(at + 4, v->seed, 4);
 }
 
+/* Numbers that are not common are spelt out. */
+static void put_scale(uint8_t *at, const pf_scale *s)
+{
+  const int slot = s->kind;  /* the first slots are the kinds in order */
+  const int block = s->block ? s->block - 1 : 0;
+  at[0] = (uint8_t)(s->values ? PF_SCALE_EXPLICIT | slot : slot);
+  at[1] = (uint8_t)(0xfc | block >> 8);
+  at[2] = (uint8_t)block;
+  put_le(at + 3, s->seed, 4);
+}
+
+static size_t scale_bytes(const pf_scale *s)
+{
+  return (size_t)s->count * sizeof *s->values;
+}
+
+static uint8_t *put_scales(uint8_t *to, const pf_scale *s)
+{
+  for (int64_t i = 0; i < s->count; i++, to += sizeof *s->values)
+    pf_store(PF_F32, to, (double)s->values[i]);
+  return to;
+}
+
 static size_t explicit_bytes(const pf_operand *o)
 {
   return o->present && !pf_operand_dense(o) ? (size_t)(3 * o->rank + 2) : 0;
@@ -223,6 +246,11 @@ static void put_head(uint8_t *head, const pf_case *c, const pf_shape *s,
   head[PF_HEAD_IN_PLACE] = c->out_is_c ? 7 : 0;
   head[PF_HEAD_EDITS] = edits > 0 ? 0xff : 0;
   head[PF_HEAD_EDITS + 1] = (uint8_t)edits;
+  if (pf_graph_of(c->graph)->scaled) {
+    head[PF_HEAD_RESULT] = (uint8_t)slot_of(pf_result_slots, c->operand[PF_OUT].dtype);
+    for (pf_role r = PF_X; r <= PF_Y; r++)
+      put_scale(head + PF_HEAD_SCALES + r * PF_HEAD_SCALE_BYTES, &c->operand[r].scale);
+  }
   for (pf_role r = PF_X; r < PF_OUT; r++)
     if (c->operand[r].present)
       put_tensor(head + PF_HEAD_TENSORS + r * PF_HEAD_TENSOR_BYTES, &c->operand[r], x);
@@ -244,6 +272,8 @@ static void put_tail(uint8_t *head, uint8_t *to, const pf_case *c)
       memcpy(to, c->operand[r].values.verbatim, bytes);
     to += bytes;
   }
+  for (pf_role r = PF_X; r <= PF_Y; r++)
+    to = put_scales(to, &c->operand[r].scale);
 }
 
 pf_status pf_fuzz_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t *size, pf_error *e)
@@ -259,6 +289,8 @@ pf_status pf_fuzz_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t *s
   for (pf_role r = PF_X; r < PF_ROLE_COUNT; r++)
     bytes += (has_layout(c, r) ? explicit_bytes(&c->operand[r]) : 0) +
              (r == PF_OUT ? 0 : verbatim_bytes(&c->operand[r]));
+  for (pf_role r = PF_X; r <= PF_Y; r++)
+    bytes += scale_bytes(&c->operand[r].scale);
   uint8_t *to = pf_alloc(a, bytes);
   if (!to)
     return pf_fail(e, PF_NO_MEMORY, 0, "fuzz form: no memory for %zu bytes", bytes);

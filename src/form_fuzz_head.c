@@ -43,14 +43,24 @@ const double pf_common_scalars[16] = {
 
 const uint8_t pf_graph_slots[16] = {
   PF_MATMUL_OUT_F32_ADD, PF_MATMUL_ADD, PF_MATMUL_CAST_F32_ADD, PF_MATMUL_PLAIN,
-  PF_LINEAR,             PF_ADDMM,      PF_MATMUL_OUT_F32_ADD,  PF_MATMUL_ADD,
+  PF_LINEAR,             PF_ADDMM,      PF_SCALED_MATMUL,       PF_MATMUL_ADD,
   PF_MATMUL_CAST_F32_ADD, PF_MATMUL_PLAIN, PF_LINEAR,           PF_ADDMM,
   PF_MATMUL_OUT_F32_ADD, PF_ADDMM,      PF_LINEAR,              PF_MATMUL_OUT_F32_ADD,
 };
 
 const uint8_t pf_dtype_slots[16] = {
-  PF_F64, PF_F32, PF_F16, PF_BF16, PF_BF16, PF_F32, PF_F16, PF_BF16,
-  PF_F32, PF_F16, PF_BF16, PF_F64, PF_BF16, PF_F16, PF_BF16, PF_F32,
+  PF_F64, PF_F32, PF_F16, PF_BF16, PF_F8_E4M3FN, PF_F8_E5M2, PF_F8_E4M3FNUZ, PF_F8_E5M2FNUZ,
+  PF_S8, PF_U8, PF_S32, PF_F64, PF_BF16, PF_F16, PF_BF16, PF_F32,
+};
+
+const uint8_t pf_scale_slots[8] = {
+  PF_SCALE_NONE, PF_SCALE_TENSOR, PF_SCALE_ROW, PF_SCALE_BLOCK,
+  PF_SCALE_TENSOR, PF_SCALE_ROW, PF_SCALE_BLOCK, PF_SCALE_TENSOR,
+};
+
+const uint8_t pf_result_slots[16] = {
+  PF_F32, PF_BF16, PF_F16, PF_F8_E4M3FN, PF_F8_E5M2, PF_F8_E4M3FNUZ, PF_F8_E5M2FNUZ, PF_F32,
+  PF_BF16, PF_F16, PF_F32, PF_BF16, PF_F32, PF_BF16, PF_F8_E4M3FN, PF_F16,
 };
 
 const uint8_t pf_kind_slots[16] = {
@@ -102,4 +112,28 @@ int64_t pf_fuzz_storage(int64_t max_work)
 {
   const int64_t limit = 4 * max_work + PF_MAX_OFFSET;
   return limit < PF_MAX_STORAGE ? limit : PF_MAX_STORAGE;
+}
+
+int pf_head_edits(const uint8_t *head)
+{
+  const uint8_t code = head[PF_HEAD_EDITS];
+  return code < 0xc0 ? 0 : code < 0xf8 ? 1 + (code & 7) : head[PF_HEAD_EDITS + 1];
+}
+
+void pf_fuzz_clamp(int64_t work, int64_t size[PF_SIZES])
+{
+  const int64_t most = PF_MAX_STORAGE - PF_MAX_OFFSET;
+  for (;;) {
+    const int64_t volume = pf_volume(PF_SIZES, size);
+    bool fits = volume <= work;
+    for (int i = PF_SIZE_M; fits && i <= PF_SIZE_K; i++)
+      fits = volume / (size[i] > 1 ? size[i] : 1) <= most;
+    if (fits)
+      return;
+    int greatest = 0;
+    for (int i = 1; i < PF_SIZES; i++)
+      if (size[i] > size[greatest])
+        greatest = i;
+    size[greatest] /= 2;
+  }
 }

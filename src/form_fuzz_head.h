@@ -26,7 +26,13 @@
      55       edits: below 0xc0 none, below 0xf8 one to eight by the low three bits, else byte 56
      56       edits
      57       low three bits: how often the limit of work is halved, so that most inputs are quick
-     58-72    read by nothing yet (scales)
+     58-64    scale of x, in a scaled graph:
+       +0       low three bits: kind; 0xf8 and above: the scales are in the tail, not from the seed
+       +1, +2   elements of a block: below 0xfc a slot (three bits) among common sizes; else the
+                low two bits and byte +2, plus 1
+       +3-6     seed
+     65-71    scale of y, likewise
+     72       slot: dtype of a scaled graph's result
      73-136   x, y, c, bias, 16 bytes each:
        +0       own: slot, dtype
        +1       own: slot, kind
@@ -49,7 +55,8 @@
 
    The tail: for each tensor in order, the output last, that asks for it: strides of 3 bytes each,
    an offset of 2.  Then the edits: role, index (3 bytes), encoding (8 bytes).  Then the elements of
-   each verbatim tensor. */
+   each verbatim tensor, then the scales that are there, as f32 whose sign is ignored; what is zero,
+   infinite or NaN counts as one. */
 #ifndef PF_FORM_FUZZ_HEAD_H
 #define PF_FORM_FUZZ_HEAD_H
 
@@ -73,6 +80,9 @@ enum {
   PF_HEAD_IN_PLACE = 54,
   PF_HEAD_EDITS = 55,
   PF_HEAD_WORK = 57,
+  PF_HEAD_SCALES = 58,
+  PF_HEAD_SCALE_BYTES = 7,
+  PF_HEAD_RESULT = 72,
   PF_HEAD_TENSORS = 73,
   PF_HEAD_TENSOR_BYTES = 16,
   PF_HEAD_LAYOUT = 8, /* in a tensor's bytes */
@@ -83,6 +93,7 @@ enum {
 enum {
   PF_OWN = 0xc0,
   PF_LAYOUT_EXPLICIT = 0xff,
+  PF_SCALE_EXPLICIT = 0xf8,
   PF_FUZZ_EDITS = 255,
   PF_EDIT_BYTES = 12
 };
@@ -99,6 +110,7 @@ typedef struct pf_common_shape {
 extern const pf_common_shape pf_common_shapes[64];
 extern const double pf_common_scalars[16];
 extern const uint8_t pf_graph_slots[16], pf_dtype_slots[16], pf_kind_slots[16];
+extern const uint8_t pf_scale_slots[8], pf_result_slots[16];
 extern const uint8_t pf_batch_slots[16];  /* batch dimensions */
 extern const uint8_t pf_drop_slots[16];   /* leading dimensions left out */
 
@@ -110,6 +122,10 @@ extern const uint8_t pf_addend_slots[16];
 int64_t pf_head_size(const uint8_t *at);        /* M, N, K: median near 7 */
 int64_t pf_head_batch_size(const uint8_t *at);  /* mostly 1 to 4 */
 
+int pf_head_edits(const uint8_t *head);  /* how many edits the tail has */
+/* Halves the greatest size until the work and each tensor are within the limits. */
+void pf_fuzz_clamp(int64_t work, int64_t size[PF_SIZES]);
+
 /* Elements of storage beyond which the fuzz form has no layout but the dense one. */
 int64_t pf_fuzz_storage(int64_t max_work);
 
@@ -118,6 +134,13 @@ int64_t pf_fuzz_storage(int64_t max_work);
 void pf_fuzz_layout(const uint8_t *at, pf_reader *tail, bool input, int64_t storage,
                     pf_operand *o);
 void pf_fuzz_dense(pf_operand *o);
+/* The dtypes that x and y of a scaled graph can have, as bits. */
+uint32_t pf_fuzz_scalable(void);
+/* A scale from its seven bytes, generated; then its values, where they are in the tail. */
+void pf_fuzz_scale(const uint8_t *at, pf_scale *s);
+pf_status pf_fuzz_scale_values(pf_reader *tail, int64_t lines, int64_t k, pf_arena *a,
+                               pf_scale *s);
+
 /* A layout that is not dense: transposed and padded where it fits, an offset in any case. */
 void pf_fuzz_strided(const uint8_t *at, int64_t storage, pf_operand *o);
 

@@ -5,19 +5,16 @@
    a length, not a C string: it may hold anything, and is believed only as far as it is read. */
 #include "form_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "form_text_scan.h"
 
 /* What may stand before "=": for each operand four keys, then these. */
-enum { OF_TENSOR, OF_VALUES, OF_BITS, OF_SET, OPERAND_KEYS };
+enum { OF_TENSOR, OF_VALUES, OF_BITS, OF_SET, OF_SCALE, OPERAND_KEYS };
 enum { ALPHA = PF_OUT * OPERAND_KEYS, BETA, OUT, KEYS };
 
-static const char *const suffixes[OPERAND_KEYS] = {"", ".values", ".bits", ".set"};
+static const char *const suffixes[OPERAND_KEYS] = {"", ".values", ".bits", ".set", ".scale"};
 
 typedef struct parser {
   pf_scanner scan;
@@ -174,32 +171,55 @@ static pf_status parse_edits(const parser *p, pf_span s, pf_operand *o)
   return pf_scan_end(&p->scan, &s);
 }
 
-/* Decimals are rounded to the format that the call takes; hex says what it means, or is refused
-   when the case is finished. */
-static pf_status parse_scalar(const parser *p, pf_span s, bool f64, double *out)
+/* VALUE,VALUE,... */
+static pf_status parse_scale_values(const parser *p, pf_span s, pf_scale *out)
 {
-  char text[64], *end;
-  size_t n = 0;
-  bool hex = false;
-  if (pf_span_is(s, "inf") || pf_span_is(s, "-inf") || pf_span_is(s, "nan")) {
-    *out = pf_span_is(s, "nan") ? NAN : pf_span_is(s, "inf") ? INFINITY : -INFINITY;
-    return PF_OK;
+  const int64_t count = list_length(s);
+  float *to = pf_alloc_array(p->arena, (size_t)count, sizeof *to);
+  if (!to)
+    return no_memory(p);
+  out->count = count;
+  out->values = to;
+  for (int64_t i = 0; i < count; i++) {
+    const char *comma = memchr(s.at, ',', pf_span_length(s));
+    const pf_span one = {s.at, comma ? comma : s.end};
+    double value;
+    const pf_status status = pf_scan_scalar(&p->scan, one, false, &value);
+    if (status != PF_OK)
+      return status;
+    to[i] = (float)value;
+    if ((double)to[i] != value)
+      return pf_scan_bad(&p->scan, one.at, "no value of f32");
+    s.at = comma ? comma + 1 : s.end;
   }
-  for (; n + 1 < sizeof text && s.at + n < s.end; n++) {
-    const char c = s.at[n];
-    if (pf_digit_of(c) == 16 && (c == '\0' || !strchr("xXpP+-.", c)))
-      return pf_scan_bad(&p->scan, s.at, "expected a number, inf or nan");
-    hex = hex || c == 'x' || c == 'X';
-    text[n] = c;
-  }
-  text[n] = '\0';
-  errno = 0;
-  *out = f64 || hex ? strtod(text, &end) : strtof(text, &end);
-  if (n == 0 || n != pf_span_length(s) || *end != '\0')
-    return pf_scan_bad(&p->scan, s.at, "expected a number, inf or nan");
-  if (errno == ERANGE && (isinf(*out) || *out == 0))
-    return pf_scan_bad(&p->scan, s.at, "number out of range");
   return PF_OK;
+}
+
+/* KIND:SEED, KIND:=VALUES; a block's kind is followed by its size. */
+static pf_status parse_scale(const parser *p, pf_span s, pf_scale *out)
+{
+  uint64_t block = 0, seed = 0;
+  pf_span kind = pf_scan_name(&s);
+  pf_span size = kind;
+  while (kind.end > kind.at && pf_digit_of(kind.end[-1]) < 10)
+    kind.end--;
+  size.at = kind.end;
+  if (!pf_scale_kind_find(kind.at, pf_span_length(kind), &out->kind) ||
+      out->kind == PF_SCALE_NONE || (size.at == size.end) != (out->kind != PF_SCALE_BLOCK))
+    return pf_scan_bad(&p->scan, kind.at, "expected tensor, row or block and a size");
+  pf_status status = PF_OK;
+  if (size.at < size.end)
+    status = pf_scan_number(&p->scan, &size, 10, PF_MAX_SCALE_BLOCK, &block);
+  if (status == PF_OK && !pf_scan_accept(&s, ':'))
+    return pf_scan_bad(&p->scan, s.at, "expected : and a seed or = and values");
+  out->block = (int)block;
+  if (status == PF_OK && pf_scan_accept(&s, '='))
+    return s.at < s.end ? parse_scale_values(p, s, out)
+                        : pf_scan_bad(&p->scan, s.at, "expected values of a scale");
+  if (status == PF_OK)
+    status = pf_scan_number(&p->scan, &s, 10, UINT32_MAX, &seed);
+  out->seed = (uint32_t)seed;
+  return status == PF_OK ? pf_scan_end(&p->scan, &s) : status;
 }
 
 /* The tokens */
@@ -263,6 +283,8 @@ static pf_status parse_operand(const parser *p, pf_role role)
     s = parse_bits(p, v[OF_BITS], o);
   if (s == PF_OK && v[OF_SET].at)
     s = parse_edits(p, v[OF_SET], o);
+  if (s == PF_OK && v[OF_SCALE].at)
+    s = parse_scale(p, v[OF_SCALE], &o->scale);
   return s;
 }
 
@@ -276,7 +298,7 @@ static pf_status parse_scalars(const parser *p)
     *to[i] = 1;
     if (v.at && !pf_graph_of(p->c->graph)->has_c)
       return pf_scan_bad(&p->scan, v.at, "the graph takes no alpha and beta");
-    const pf_status s = v.at ? parse_scalar(p, v, f64, to[i]) : PF_OK;
+    const pf_status s = v.at ? pf_scan_scalar(&p->scan, v, f64, to[i]) : PF_OK;
     if (s != PF_OK)
       return s;
   }
@@ -301,6 +323,22 @@ static pf_status finish(const parser *p)
   return pf_fail(p->scan.error, s, offset, "text: %s", e.text);
 }
 
+/* A scaled graph's result has a dtype of its own. */
+static pf_status parse_out_dtype(const parser *p, pf_span *s)
+{
+  pf_dtype *t = &p->c->operand[PF_OUT].dtype;
+  const pf_span dtype = pf_scan_name(s);
+  if (pf_span_length(dtype) == 0)
+    return PF_OK;
+  if (!pf_graph_of(p->c->graph)->scaled)
+    return pf_scan_bad(&p->scan, dtype.at, "unexpected text");
+  if (!pf_dtype_find(dtype.at, pf_span_length(dtype), t))
+    return pf_scan_bad(&p->scan, dtype.at, "unknown dtype");
+  if (*t == PF_F64)
+    return pf_scan_bad(&p->scan, dtype.at, "the result is one of f32, bf16, f16 and fp8");
+  return PF_OK;
+}
+
 /* The output's rank and dense strides are known once the rest is a case. */
 static pf_status parse_out(const parser *p)
 {
@@ -309,10 +347,12 @@ static pf_status parse_out(const parser *p)
   int64_t stride[PF_MAX_RANK], offset;
   int strides;
   p->c->out_is_c = s.at && pf_span_is(s, "c");
-  pf_status status = finish(p);
+  pf_status status = s.at && !p->c->out_is_c ? parse_out_dtype(p, &s) : PF_OK;
+  if (status == PF_OK)
+    status = finish(p);
   if (status != PF_OK || !s.at || p->c->out_is_c)
     return status;
-  if (s.at == s.end)
+  if (p->value[OUT].at == p->value[OUT].end)
     return pf_scan_bad(&p->scan, s.at, "expected c or (STRIDES)+OFFSET");
   status = layout(p, &s, &strides, stride, &offset);
   if (status != PF_OK)

@@ -8,8 +8,11 @@
      x.values=KIND:SEED            x.values=KIND+OTHER/MIX:SEED   (MIX of 256)
      x.bits=3f80,4000,...          all elements, row-major, encodings in hex
      x.set=INDEX:BITS,...          sparse edits, encodings in hex
+   Scales of x and y in a scaled graph, generated from a seed or spelt out (hex floats or decimals):
+     x.scale=tensor:SEED   y.scale=row:SEED   x.scale=block32:SEED   x.scale=row:=0x1.8p-3,0.5,...
    The output's layout, either part of it left out where dense, or in place:
-     out=(STRIDES)+OFFSET   out=c
+     out=(STRIDES)+OFFSET   out=c   out=bf16   out=bf16(STRIDES)+OFFSET
+   A dtype goes with scaled graphs, f32 where nothing is said.
    alpha and beta: hex floats as %a prints them, or decimal, which is rounded to the format that the
    graph takes; inf, -inf, nan.  Tokens after the graph may stand in any order, blanks between. */
 #ifndef PF_FORM_TEXT_H

@@ -63,9 +63,33 @@ static void print_values(FILE *to, const char *name, const pf_operand *o)
   }
 }
 
-void pf_text_print(const pf_case *c, FILE *to)
+static void print_scale(FILE *to, const char *name, const pf_scale *s)
+{
+  if (s->kind == PF_SCALE_NONE)
+    return;
+  fprintf(to, " %s.scale=%s", name, pf_scale_kind_name(s->kind));
+  if (s->kind == PF_SCALE_BLOCK)
+    fprintf(to, "%d", s->block);
+  if (!s->values)
+    fprintf(to, ":%" PRIu32, s->seed);
+  for (int64_t i = 0; s->values && i < s->count; i++)
+    fprintf(to, "%s%a", i == 0 ? ":=" : ",", (double)s->values[i]);
+}
+
+static void print_output(FILE *to, const pf_case *c)
 {
   const pf_operand *out = &c->operand[PF_OUT];
+  const bool named = pf_graph_of(c->graph)->scaled && out->dtype != PF_F32;
+  if (c->out_is_c)
+    fputs(" out=c", to);
+  else if (named || !pf_operand_dense(out))
+    fprintf(to, " out=%s", named ? pf_dtype_of(out->dtype)->name : "");
+  if (!c->out_is_c)
+    print_layout(to, out);
+}
+
+void pf_text_print(const pf_case *c, FILE *to)
+{
   fputs(pf_graph_of(c->graph)->name, to);
   for (pf_role r = PF_X; r < PF_OUT; r++) {
     const pf_operand *o = &c->operand[r];
@@ -77,13 +101,10 @@ void pf_text_print(const pf_case *c, FILE *to)
   }
   print_scalar(to, "alpha", c->alpha);
   print_scalar(to, "beta", c->beta);
-  if (c->out_is_c) {
-    fputs(" out=c", to);
-  } else if (!pf_operand_dense(out)) {
-    fputs(" out=", to);
-    print_layout(to, out);
-  }
+  print_output(to, c);
   for (pf_role r = PF_X; r < PF_OUT; r++)
-    if (c->operand[r].present)
+    if (c->operand[r].present) {
       print_values(to, pf_role_name(r), &c->operand[r]);
+      print_scale(to, pf_role_name(r), &c->operand[r].scale);
+    }
 }

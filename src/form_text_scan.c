@@ -1,6 +1,9 @@
 /* Reading pieces of a line. */
 #include "form_text_scan.h"
 
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool pf_is_blank(char c)
@@ -86,7 +89,8 @@ pf_status pf_scan_end(const pf_scanner *p, const pf_span *s)
 pf_span pf_scan_name(pf_span *s)
 {
   const pf_span n = {s->at, s->at};
-  while (s->at < s->end && ((*s->at >= 'a' && *s->at <= 'z') || pf_digit_of(*s->at) < 10))
+  while (s->at < s->end &&
+         ((*s->at >= 'a' && *s->at <= 'z') || pf_digit_of(*s->at) < 10 || *s->at == '_'))
     s->at++;
   return (pf_span){n.at, s->at};
 }
@@ -99,4 +103,30 @@ size_t pf_span_length(pf_span s)
 bool pf_span_is(pf_span s, const char *text)
 {
   return pf_span_length(s) == strlen(text) && memcmp(s.at, text, pf_span_length(s)) == 0;
+}
+
+pf_status pf_scan_scalar(const pf_scanner *p, pf_span s, bool f64, double *out)
+{
+  char text[64], *end;
+  size_t n = 0;
+  bool hex = false;
+  if (pf_span_is(s, "inf") || pf_span_is(s, "-inf") || pf_span_is(s, "nan")) {
+    *out = pf_span_is(s, "nan") ? NAN : pf_span_is(s, "inf") ? INFINITY : -INFINITY;
+    return PF_OK;
+  }
+  for (; n + 1 < sizeof text && s.at + n < s.end; n++) {
+    const char c = s.at[n];
+    if (pf_digit_of(c) == 16 && (c == '\0' || !strchr("xXpP+-.", c)))
+      return pf_scan_bad(p, s.at, "expected a number, inf or nan");
+    hex = hex || c == 'x' || c == 'X';
+    text[n] = c;
+  }
+  text[n] = '\0';
+  errno = 0;
+  *out = f64 || hex ? strtod(text, &end) : strtof(text, &end);
+  if (n == 0 || n != pf_span_length(s) || *end != '\0')
+    return pf_scan_bad(p, s.at, "expected a number, inf or nan");
+  if (errno == ERANGE && (isinf(*out) || *out == 0))
+    return pf_scan_bad(p, s.at, "number out of range");
+  return PF_OK;
 }

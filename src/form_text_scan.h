@@ -35,7 +35,10 @@ pf_status pf_scan_number(const pf_scanner *p, pf_span *s, int base, uint64_t mos
 /* At most PF_MAX_RANK decimals with commas between, and `close`. */
 pf_status pf_scan_numbers(const pf_scanner *p, pf_span *s, char close, int64_t most, int *count,
                           int64_t *to);
-pf_span pf_scan_name(pf_span *s);  /* lower-case letters and digits, perhaps none */
+pf_span pf_scan_name(pf_span *s);  /* lower-case letters, digits and _, perhaps none */
+/* All of s as a number.  Decimals are rounded to f32, or f64; hex says what it means, or is refused
+   when the case is finished. */
+pf_status pf_scan_scalar(const pf_scanner *p, pf_span s, bool f64, double *out);
 pf_status pf_scan_end(const pf_scanner *p, const pf_span *s);
 
 #endif

@@ -11,7 +11,11 @@
    Sums are rounded once by way of round-to-odd: with two more bits than the target the odd last bit
    tells "exactly at a midpoint" from "just beside it", so the second rounding sees all it needs
    (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57(4),
-   2008).  The exact error of a double sum comes from TwoSum (Knuth, TAOCP 2, 4.2.2, Theorem B). */
+   2008).  The exact error of a double sum comes from TwoSum (Knuth, TAOCP 2, 4.2.2, Theorem B).
+
+   Integers round to their grid of 1 in the same way.  The short way, for magnitudes from 2^emin to
+   max, has none of them.  Wrapping takes a residue, and that of a sum is the residue of the sum of
+   residues: so the two doubles that make up an exact product may wrap one by one. */
 #include "format.h"
 
 #include <float.h>
@@ -23,6 +27,36 @@
 #define HIDDEN_BIT (UINT64_C(1) << FRACTION_BITS)
 #define SIGN_BIT (UINT64_C(1) << 63)
 #define INFINITY_BITS (UINT64_C(0x7ff) << FRACTION_BITS)
+
+const pf_format pf_tf32 = {.precision = 11,
+                           .emin = -126,
+                           .max = 0x1.ffcp127,
+                           .has_infinity = true,
+                           .has_negative_zero = true};
+
+bool pf_is_integer(const pf_format *f)
+{
+  return f->range != PF_SYMMETRIC;
+}
+
+double pf_lowest(const pf_format *f)
+{
+  switch (f->range) {
+  case PF_UNSIGNED: return 0;
+  case PF_TWOS_COMPLEMENT: return -f->max - 1;
+  case PF_SYMMETRIC: break;
+  }
+  return -f->max;
+}
+
+pf_format pf_conversion(const pf_format *to, const pf_format *from)
+{
+  pf_format f = *to;
+  if (f.overflow == PF_OVERFLOW_WRAP && !pf_is_integer(from)) {
+    f.overflow = PF_OVERFLOW_SATURATE;
+  }
+  return f;
+}
 
 static uint64_t double_to_bits(double x)
 {
@@ -47,6 +81,9 @@ static uint64_t power_bits(int e)
 /* Exponent of the last place of f at a magnitude; zero counts as smaller than anything. */
 static int last_place(const pf_format *f, uint64_t magnitude)
 {
+  if (pf_is_integer(f)) {
+    return 0;
+  }
   const int field = (int)(magnitude >> FRACTION_BITS);
   const int e = field != 0 ? field - 1023 : 63 - __builtin_clzll(magnitude | 1) - 1074;
   return (e > f->emin ? e : f->emin) - (f->precision - 1);
@@ -80,27 +117,58 @@ static uint64_t round_magnitude(const pf_format *f, pf_rounding rounding, uint64
   return (magnitude + addend) & ~(2 * half - 1);
 }
 
+/* The end of f's range on the side of a sign. */
+static double end_of_range(const pf_format *f, uint64_t sign)
+{
+  return sign != 0 ? pf_lowest(f) : f->max;
+}
+
 static double apply_overflow(const pf_format *f, uint64_t sign)
 {
   switch (f->overflow) {
-  case PF_OVERFLOW_SATURATE: return bits_to_double(double_to_bits(f->max) | sign);
+  case PF_OVERFLOW_SATURATE: return end_of_range(f, sign);
   case PF_OVERFLOW_NAN: return (double)NAN;
-  case PF_OVERFLOW_INFINITY: break;
+  case PF_OVERFLOW_INFINITY:
+  case PF_OVERFLOW_WRAP: break;
   }
   return bits_to_double(INFINITY_BITS | sign);
+}
+
+/* The integer of f that is v modulo 2^bits.  fmod is exact, and so are sums below 2^53. */
+static double wrap(const pf_format *f, double v)
+{
+  const double lowest = pf_lowest(f), modulus = f->max - lowest + 1;
+  const double rest = fmod(v, modulus);
+  return rest < lowest ? rest + modulus : rest > f->max ? rest - modulus : rest == 0 ? 0 : rest;
+}
+
+static double round_integer(const pf_format *f, uint64_t magnitude, uint64_t sign)
+{
+  if (magnitude >= INFINITY_BITS) {
+    return magnitude > INFINITY_BITS ? 0 : end_of_range(f, sign);
+  }
+  const uint64_t rounded = round_magnitude(f, f->rounding, magnitude);
+  const double v = rounded == 0 ? 0 : bits_to_double(rounded | sign);
+  if (v >= pf_lowest(f) && v <= f->max) {
+    return v;
+  }
+  return f->overflow == PF_OVERFLOW_WRAP ? wrap(f, v) : end_of_range(f, sign);
 }
 
 /* All that is no normal number of f rounded to nearest even. */
 static double round_uncommon(const pf_format *f, uint64_t magnitude, uint64_t sign)
 {
+  if (pf_is_integer(f)) {
+    return round_integer(f, magnitude, sign);
+  }
   if (magnitude >= INFINITY_BITS) {
-    return magnitude > INFINITY_BITS || f->has_infinity ? bits_to_double(magnitude | sign)
-                                                        : apply_overflow(f, sign);
+    const bool stays = f->has_infinity && f->overflow != PF_OVERFLOW_SATURATE;
+    return magnitude > INFINITY_BITS || stays ? bits_to_double(magnitude | sign)
+                                              : apply_overflow(f, sign);
   }
   const uint64_t rounded = round_magnitude(f, f->rounding, magnitude);
   if (rounded > double_to_bits(f->max)) {
-    return f->rounding == PF_TOWARD_ZERO ? bits_to_double(double_to_bits(f->max) | sign)
-                                         : apply_overflow(f, sign);
+    return f->rounding == PF_TOWARD_ZERO ? end_of_range(f, sign) : apply_overflow(f, sign);
   }
   return bits_to_double(rounded == 0 && !f->has_negative_zero ? 0 : rounded | sign);
 }
@@ -171,7 +239,7 @@ static bool is_decided(const pf_format *f, double s)
   const uint64_t half = half_place(f);
   const uint64_t border = f->rounding == PF_TOWARD_ZERO ? 0 : half;
   return magnitude >= normal_bits(f) && magnitude < INFINITY_BITS &&
-         (magnitude & (2 * half - 1)) != border;
+         (magnitude & (2 * half - 1)) != border && !pf_is_integer(f);
 }
 
 double pf_round_sum(const pf_format *f, double a, double b)
@@ -185,11 +253,20 @@ double pf_round_sum(const pf_format *f, double a, double b)
 
 double pf_round_product(const pf_format *f, double a, double b)
 {
-  return f->precision == DBL_MANT_DIG ? a * b : pf_round(f, a * b);
+  const double p = a * b;
+  if (f->overflow == PF_OVERFLOW_WRAP) {
+    /* From 2^53 on p itself may be rounded; its error is an integer, and exact. */
+    return pf_round(f, pf_round(f, p) + (fabs(p) >= 0x1p53 ? pf_round(f, fma(a, b, -p)) : 0));
+  }
+  return f->precision == DBL_MANT_DIG ? p : pf_round(f, p);
 }
 
 double pf_round_fma(const pf_format *f, double a, double b, double c)
 {
+  if (f->overflow == PF_OVERFLOW_WRAP) {
+    return pf_round_sum(f, fabs(a * b) >= 0x1p52 ? pf_round_product(f, a, b) : a * b, c);
+  }
+  /* A product of integers that is no double has saturated: c is no match for it. */
   return f->precision == DBL_MANT_DIG ? fma(a, b, c) : pf_round_sum(f, a * b, c);
 }
 
@@ -201,7 +278,7 @@ double pf_unit_roundoff(const pf_format *f)
 
 double pf_smallest_normal(const pf_format *f)
 {
-  return bits_to_double(power_bits(f->emin));
+  return pf_is_integer(f) ? 1 : bits_to_double(power_bits(f->emin));
 }
 
 int pf_quantum(const pf_format *f)
@@ -214,21 +291,21 @@ double pf_ulp(const pf_format *f, double x)
   return bits_to_double(power_bits(last_place(f, double_to_bits(x) & ~SIGN_BIT)));
 }
 
-/* The least value of f above a magnitude; infinity above max. */
-static double step_out(const pf_format *f, double magnitude)
+/* The least value of f beyond a magnitude, away from zero; infinity beyond `end`. */
+static double step_out(const pf_format *f, double magnitude, double end)
 {
-  if (magnitude >= f->max) {
+  if (magnitude >= end) {
     return (double)INFINITY;
   }
   const uint64_t inner = round_magnitude(f, PF_TOWARD_ZERO, double_to_bits(magnitude));
   return bits_to_double(inner) + bits_to_double(power_bits(last_place(f, inner)));
 }
 
-/* The largest value of f below a magnitude above zero. */
-static double step_in(const pf_format *f, double magnitude)
+/* The largest value of f below a magnitude above zero; at most `end`. */
+static double step_in(const pf_format *f, double magnitude, double end)
 {
-  if (magnitude > f->max) {
-    return f->max;
+  if (magnitude > end) {
+    return end;
   }
   return bits_to_double(round_magnitude(f, PF_TOWARD_ZERO, double_to_bits(magnitude) - 1));
 }
@@ -236,29 +313,34 @@ static double step_in(const pf_format *f, double magnitude)
 double pf_next_up(const pf_format *f, double x)
 {
   if (!(x < 0)) {
-    return isnan(x) ? x : step_out(f, fabs(x));
+    return isnan(x) ? x : step_out(f, fabs(x), f->max);
   }
-  const double inner = step_in(f, -x);
+  const double inner = step_in(f, -x, -pf_lowest(f));
   return inner == 0 && !f->has_negative_zero ? 0.0 : -inner;
 }
 
 double pf_next_down(const pf_format *f, double x)
 {
-  return x > 0 ? step_in(f, x) : isnan(x) ? x : -step_out(f, fabs(x));
+  return x > 0 ? step_in(f, x, f->max) : isnan(x) ? x : -step_out(f, fabs(x), -pf_lowest(f));
 }
 
 bool pf_format_equal(const pf_format *a, const pf_format *b)
 {
   return a->precision == b->precision && a->emin == b->emin && a->max == b->max &&
          a->has_infinity == b->has_infinity && a->has_negative_zero == b->has_negative_zero &&
-         a->rounding == b->rounding && a->overflow == b->overflow;
+         a->rounding == b->rounding && a->overflow == b->overflow && a->range == b->range;
 }
 
-/* Each value of inner is m * 2^k with m < 2^precision and k >= quantum, and some value needs each
-   of these limits in full, so that comparing them is necessary and sufficient. */
+/* Each value of inner is m * 2^k with |m| < 2^precision and k >= quantum, and some value needs each
+   of these limits in full, so that comparing them is necessary and sufficient.  Integers need a bit
+   less than their format says: max is below 2^emin, and -2^emin, the lowest one, is a power of
+   two. */
 bool pf_format_contains(const pf_format *outer, const pf_format *inner)
 {
-  return inner->precision <= outer->precision && pf_quantum(inner) >= pf_quantum(outer) &&
-         inner->max <= outer->max && (outer->has_infinity || !inner->has_infinity) &&
-         (outer->has_negative_zero || !inner->has_negative_zero);
+  const int needed = inner->precision - (pf_is_integer(inner) ? 1 : 0);
+  return needed <= outer->precision && pf_quantum(inner) >= pf_quantum(outer) &&
+         inner->max <= outer->max && pf_lowest(inner) >= pf_lowest(outer) &&
+         (outer->has_infinity || !inner->has_infinity) &&
+         (outer->has_negative_zero || !inner->has_negative_zero) &&
+         (pf_is_integer(inner) || !pf_is_integer(outer));
 }

@@ -17,6 +17,11 @@ static const pf_graph_info graphs[PF_GRAPH_COUNT] = {
                   .has_bias = true, .bias_optional = true, .weight = true, .promises = "eager" },
   [PF_ADDMM] = { .name = "addmm", .torch = "torch.addmm(c, x, y, beta=beta, alpha=alpha)",
                  .has_c = true, .promises = "eager" },
+  [PF_SCALED_MATMUL] = { .name = "scaled_matmul",
+                         .torch = "torch._scaled_mm(x, y, scale_x, scale_y, bias=bias, "
+                                  "out_dtype=...)",
+                         .has_bias = true, .bias_optional = true, .scaled = true,
+                         .promises = "dequantize" },
 };
 
 static const char *const roles[PF_ROLE_COUNT] = {
@@ -62,6 +67,7 @@ pf_dtype pf_graph_result(pf_graph g, pf_dtype in, pf_dtype addend)
 {
   switch (g) {
   case PF_MATMUL_OUT_F32_ADD: return pf_promote(PF_F32, addend);
+  case PF_SCALED_MATMUL:
   case PF_MATMUL_CAST_F32_ADD: return PF_F32;
   case PF_MATMUL_ADD:
   case PF_LINEAR:

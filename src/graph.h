@@ -18,6 +18,8 @@ typedef enum pf_graph {
   PF_MATMUL_PLAIN = 3,        /* x @ y */
   PF_LINEAR = 4,              /* linear(x, y, bias): y is the weight [N, K]; bias optional */
   PF_ADDMM = 5,               /* beta * c + alpha * (x @ y); 3-D: baddbmm; y a vector: addmv */
+  PF_SCALED_MATMUL = 6,       /* _scaled_mm: (scale_x * x) @ (scale_y * y) + bias, bias optional;
+                                 the case chooses scales and the result's dtype */
   PF_GRAPH_COUNT
 } pf_graph;
 
@@ -31,6 +33,7 @@ typedef struct pf_graph_info {
   bool has_bias;
   bool bias_optional;
   bool weight;           /* y is [N, K] */
+  bool scaled;           /* x and y may have scales, the result a dtype of its own */
   const char *promises;  /* the strategy whose row says what the graph as written promises */
 } pf_graph_info;
 
@@ -40,7 +43,8 @@ const char *pf_role_name(pf_role r);
 bool pf_role_find(const char *name, size_t length, pf_role *out);
 
 /* The dtype that PyTorch's promotion gives the graph's result.  in: promotion of x and y; addend:
-   dtype of bias or c, in where there is none. */
+   dtype of bias or c, in where there is none.  Of a scaled graph what it has unless the case says
+   otherwise. */
 pf_dtype pf_graph_result(pf_graph g, pf_dtype in, pf_dtype addend);
 
 #endif

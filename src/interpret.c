@@ -25,10 +25,21 @@ typedef struct pf_machine {
 bool pf_plan_is_operand(const pf_plan *plan, int step, bool *x_side)
 {
   int ref = PF_REF_STEP + step;
-  while (ref >= PF_REF_STEP && plan->step[ref - PF_REF_STEP].kind == PF_CAST)
+  while (ref >= PF_REF_STEP && (plan->step[ref - PF_REF_STEP].kind == PF_CAST ||
+                                plan->step[ref - PF_REF_STEP].kind == PF_SCALE))
     ref = plan->step[ref - PF_REF_STEP].a;
   *x_side = ref == PF_REF_X;
   return ref == PF_REF_X || ref == PF_REF_Y;
+}
+
+static void scale_vectors(const pf_problem *p, const pf_format *f, bool x_side, const double *from,
+                          double *to)
+{
+  const pf_scales *s = x_side ? &p->x_scales : &p->y_scales;
+  const int64_t lines = x_side ? p->x_lines : p->y_lines, k = p->shape.k;
+  for (int64_t i = 0; i < lines; i++)
+    for (int64_t j = 0; j < k; j++)
+      to[i * k + j] = pf_round_product(f, pf_scale_at(s, i, j), from[i * k + j]);
 }
 
 pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, const double *from,
@@ -43,8 +54,11 @@ pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, co
   double *to = pf_alloc_array(a, (size_t)n, sizeof *to);
   if (!to)
     return PF_NO_MEMORY;
-  for (int64_t i = 0; i < n; i++)
-    to[i] = pf_round(&plan->step[step].out, from[i]);
+  const pf_format *f = &plan->step[step].out;
+  if (plan->step[step].kind == PF_SCALE)
+    scale_vectors(p, f, x_side, from, to);
+  for (int64_t i = 0; plan->step[step].kind == PF_CAST && i < n; i++)
+    to[i] = pf_round(f, from[i]);
   *out = to;
   return PF_OK;
 }
@@ -89,13 +103,25 @@ static pf_status cast_operand(pf_machine *m, int i, bool x_side)
 
 /* --- elementwise steps --------------------------------------------------------------------- */
 
-double pf_elementwise(const pf_step *s, const pf_case *c, double a, double b)
+double pf_step_factor(const pf_step *s, const pf_problem *p, int64_t element)
+{
+  const int64_t column = element % p->shape.n, row = element / p->shape.n % p->shape.m;
+  const int64_t b = element / p->shape.n / p->shape.m;
+  switch (s->b) {
+  case PF_REF_ALPHA: return p->what->alpha;
+  case PF_REF_SCALE_X: return pf_scale_at(&p->x_scales, p->x_line[b] + row, 0);
+  case PF_REF_SCALE_Y: return pf_scale_at(&p->y_scales, p->y_line[b] + column, 0);
+  default: return p->what->beta;
+  }
+}
+
+double pf_elementwise(const pf_step *s, const pf_problem *p, int64_t element, double a, double b)
 {
   if (s->kind == PF_ADD)
     return pf_round_sum(&s->out, a, b);
   if (s->kind == PF_CAST)
     return pf_round(&s->out, a);
-  const double factor = s->b == PF_REF_ALPHA ? c->alpha : c->beta;
+  const double factor = pf_step_factor(s, p, element);
   if (s->b == PF_REF_BETA && factor == 0)
     return 0;
   return pf_round_product(&s->out, factor, a);
@@ -122,7 +148,7 @@ static pf_status run_elementwise(pf_machine *m, int i)
   if (!to)
     return PF_NO_MEMORY;
   for (int64_t e = 0; e < n; e++)
-    to[e] = pf_elementwise(s, m->problem->what, a[e], b ? b[e] : 0);
+    to[e] = pf_elementwise(s, m->problem, e, a[e], b ? b[e] : 0);
   m->run->step[i] = to;
   return PF_OK;
 }
@@ -190,6 +216,7 @@ static pf_status offer(pf_machine *m, int first, int count)
   const pf_step *s = &m->plan->step[first];
   m->call.steps = s;
   m->call.count = count;
+  m->call.first = first;
   m->call.x_vectors = s->kind <= PF_MULSUM ? vectors_of(m, s->a, true) : NULL;
   m->call.y_vectors = s->kind <= PF_MULSUM ? vectors_of(m, s->b, false) : NULL;
   return m->engine->supports(m->engine, &m->call, &m->run->why);
@@ -238,7 +265,7 @@ static pf_status advance(pf_machine *m, int first, int *next)
 {
   const pf_step *s = &m->plan->step[first];
   bool x_side;
-  if (s->kind == PF_CAST && pf_plan_is_operand(m->plan, first, &x_side)) {
+  if (pf_plan_is_operand(m->plan, first, &x_side)) {
     *next = first + 1;
     return cast_operand(m, first, x_side);
   }

@@ -26,13 +26,15 @@ typedef struct pf_run {
 pf_status pf_interpret(const pf_problem *p, const pf_plan *plan, const pf_engine *e, pf_arena *a,
                        pf_run *out);
 
-/* A step that casts x or y: vectors of the operand rounded to the step's format; the operand's own
-   where nothing changes.  x_side tells which. */
+/* A step that casts or scales x or y: vectors of the operand rounded to the step's format; the
+   operand's own where nothing changes.  x_side tells which. */
 bool pf_plan_is_operand(const pf_plan *plan, int step, bool *x_side);
 pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, const double *from,
                           pf_arena *a, const double **out);
 
+/* What a SCALE multiplies by at an output element. */
+double pf_step_factor(const pf_step *s, const pf_problem *p, int64_t element);
 /* One elementwise step (CAST, SCALE, ADD) on values of one output element. */
-double pf_elementwise(const pf_step *s, const pf_case *c, double a, double b);
+double pf_elementwise(const pf_step *s, const pf_problem *p, int64_t element, double a, double b);
 
 #endif

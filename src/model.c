@@ -49,7 +49,7 @@ static bool drop_tail_32(pf_step *s, const pf_problem *p) { return drop_tail(s, 
 static bool accumulate_in(pf_step *s, pf_dtype t)
 {
   const pf_format *f = pf_format_of(t);
-  if (f->precision >= s->acc.format.precision)
+  if (pf_is_integer(&s->acc.format) || f->precision >= s->acc.format.precision)
     return false;
   s->acc.format = *f;
   s->acc.product = *f;
@@ -66,6 +66,29 @@ static bool accumulate_f16(pf_step *s, const pf_problem *p)
 {
   (void)p;
   return accumulate_in(s, PF_F16);
+}
+
+/* Sums of integers that stay at the end of s16, or of s32, where they should go round. */
+static bool saturate_in(pf_step *s, int bits)
+{
+  if (!pf_is_integer(&s->acc.format))
+    return false;
+  s->acc.format = (pf_format){.precision = bits, .emin = bits - 1, .max = ldexp(1, bits - 1) - 1,
+                              .overflow = PF_OVERFLOW_SATURATE, .range = PF_TWOS_COMPLEMENT};
+  s->acc.product = s->acc.format;
+  return true;
+}
+
+static bool saturate_s16(pf_step *s, const pf_problem *p)
+{
+  (void)p;
+  return saturate_in(s, 16);
+}
+
+static bool saturate_s32(pf_step *s, const pf_problem *p)
+{
+  (void)p;
+  return saturate_in(s, 32);
 }
 
 static bool split_in(pf_step *s, const pf_problem *p, int parts)
@@ -165,6 +188,8 @@ static const pf_model models[] = {
   {"split-8", "rounds the sums of 8 parts of K to the output's format", split_8},
   {"acc-bf16", "accumulates in bf16", accumulate_bf16},
   {"acc-f16", "accumulates in f16", accumulate_f16},
+  {"saturates-s32", "integer sums saturate at the ends of s32", saturate_s32},
+  {"saturates-s16", "integer sums saturate at the ends of s16", saturate_s16},
 };
 
 static bool turn_plan(const pf_model *m, const pf_problem *p, pf_plan *plan)

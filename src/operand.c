@@ -31,6 +31,19 @@ int64_t pf_operand_count(const pf_operand *o)
   return pf_product(o->rank, o->dim);
 }
 
+int64_t pf_operand_lines(const pf_case *c, pf_role role)
+{
+  const pf_operand *o = &c->operand[role];
+  const bool k_is_last = role == PF_X || o->rank == 1 || pf_graph_of(c->graph)->weight;
+  const int k = k_is_last ? o->rank - 1 : o->rank - 2;
+  int64_t size[PF_MAX_RANK];
+  int n = 0;
+  for (int i = 0; i < o->rank; i++)
+    if (i != k)
+      size[n++] = o->dim[i];
+  return pf_product(n, size);
+}
+
 int64_t pf_storage_size(const pf_operand *o)
 {
   int64_t last = o->offset;

@@ -102,9 +102,11 @@ pf_status pf_options_strategies(pf_options *o, const char *text, pf_error *e)
   }
 }
 
-pf_status pf_options_rule(pf_options *o, const char *name, pf_error *e)
+pf_status pf_options_rule(pf_options *o, const char *text, pf_error *e)
 {
-  if (pf_rule_find(name, strlen(name), &o->rule))
-    return PF_OK;
-  return pf_fail(e, PF_BAD_INPUT, 0, "no rule is called '%s' (contract, graph, agree)", name);
+  pf_rule rule;
+  const pf_status status = pf_rule_parse(text, &rule, e);
+  if (!status)
+    o->rule = rule;
+  return status;
 }

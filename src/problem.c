@@ -9,12 +9,11 @@
 #include "problem.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 enum {
   FENCE = 64,      /* elements before and behind an output's storage */
-  PATTERN = 0xc7   /* -7.78 as f16, about -1e5 as bf16 and f32, -6e37 as f64 */
+  PATTERN = 0xc7   /* -7.78 as f16, about -1e5 as bf16 and f32, -6e37 as f64, -57 as s8 */
 };
 
 static uint8_t *element(pf_dtype t, void *data, int64_t index)
@@ -86,9 +85,9 @@ static void fill_elements(const pf_problem *p, pf_role role, void *storage)
                   v->edits[i].bits);
 }
 
-static void fill_nan(pf_dtype t, void *data, int64_t count)
+static void fill_marked(pf_dtype t, void *data, int64_t count)
 {
-  const uint64_t bits = pf_encode(t, NAN);
+  const uint64_t bits = pf_marker_bits(t);
   for (int64_t i = 0; i < count; i++)
     pf_store_bits(t, element(t, data, i), bits);
 }
@@ -102,7 +101,7 @@ static pf_status build_storage(pf_problem *p, pf_role role, pf_arena *a)
   if (!storage)
     return PF_NO_MEMORY;
   if (!pf_operand_dense(o))
-    fill_nan(o->dtype, storage, size);
+    fill_marked(o->dtype, storage, size);
   fill_elements(p, role, storage);
   p->storage[role] = storage;
   p->storage_bytes[role] = bytes;
@@ -274,6 +273,8 @@ pf_status pf_problem_build(const pf_case *c, pf_arena *a, pf_problem *out)
       s = build_storage(out, r, a);
   if (s == PF_OK)
     s = build_factors(out, a);
+  if (s == PF_OK)
+    s = pf_problem_scale(out, a);
   if (s == PF_OK && out->has_c)
     s = build_addend(out, PF_C, a, &out->c, &out->c_values);
   if (s == PF_OK && out->has_bias)
@@ -295,21 +296,21 @@ void pf_print_index(const pf_shape *s, int64_t element_index, char *to, size_t s
     snprintf(to + used, size - used, "%s", s->out_rank == 0 ? "[]" : "]");
 }
 
-/* The element's bytes that an output starts from: c's, or a NaN, which no correct run leaves. */
+/* The element's bytes that an output starts from: c's, or a marker, which no correct run leaves. */
 static void prefill(const pf_problem *p, const pf_output *out)
 {
   const pf_operand *o = &p->what->operand[PF_OUT];
   const pf_dtype t = out->view.dtype;
   const bool in_place = p->what->out_is_c && t == p->c.dtype;
   const size_t bytes = (size_t)pf_dtype_of(t)->bytes;
-  const uint64_t nan = pf_encode(t, NAN);
+  const uint64_t marker = pf_marker_bits(t);
   int64_t at[PF_MAX_RANK] = {0}, offset = 0;
   for (int64_t i = 0; i < p->shape.outputs; i++) {
     uint8_t *to = element(t, out->view.data, offset);
     if (in_place)
       memcpy(to, element(t, p->c.data, offset), bytes);
     else
-      pf_store_bits(t, to, nan);
+      pf_store_bits(t, to, marker);
     next_index(o->rank, o->dim, o->stride, at, &offset);
   }
 }

@@ -13,6 +13,13 @@ typedef struct pf_matrix {
   void *data;                          /* element (0, ..., 0) */
 } pf_matrix;
 
+/* The scales of x or y, vector by vector; value is NULL where there are none. */
+typedef struct pf_scales {
+  const double *value;
+  int64_t per_line;   /* of one vector; 0: one for all */
+  int64_t block;      /* elements along K that share one */
+} pf_scales;
+
 typedef struct pf_problem {
   const pf_case *what;
   pf_shape shape;
@@ -26,13 +33,21 @@ typedef struct pf_problem {
   int64_t x_lines, y_lines;            /* vectors in each */
   const int64_t *x_line, *y_line;      /* by output batch: first vector */
   const double *c_values, *bias_values;
+  pf_scales x_scales, y_scales;
+  const double *x_scaled, *y_scaled;   /* the vectors times their scales, exactly */
   void *storage[PF_ROLE_COUNT];        /* the operands' storages */
   size_t storage_bytes[PF_ROLE_COUNT];
 } pf_problem;
 
 /* Everything lives in the arena; the case must outlive the problem.  Storage that belongs to no
-   element (padding, base offset) holds NaN, so that reading it shows. */
+   element (padding, base offset) holds pf_marker_bits, so that reading it shows. */
 pf_status pf_problem_build(const pf_case *c, pf_arena *a, pf_problem *out);
+
+/* The last part of pf_problem_build: scales and scaled vectors. */
+pf_status pf_problem_scale(pf_problem *p, pf_arena *a);
+
+/* What multiplies element k of a vector; 1 where there are no scales. */
+double pf_scale_at(const pf_scales *s, int64_t line, int64_t k);
 
 /* Elements from data to the first element of batch b (0 <= b < batches, row-major). */
 int64_t pf_batch_offset(const pf_problem *p, const pf_matrix *m, int64_t b);
@@ -48,8 +63,9 @@ typedef struct pf_output {
   size_t bytes;            /* fences included */
 } pf_output;
 
-/* Prefilled with NaN, fences and gaps with a pattern.  Where the case is in place and t is c's
-   dtype, prefilled with c's values: view is then c's view, too, and takes its place in a call. */
+/* Prefilled with pf_marker_bits, fences and gaps with a pattern.  Where the case is in place and t
+   is c's dtype, prefilled with c's values: view is then c's view, too, and takes its place in a
+   call. */
 pf_status pf_output_new(const pf_problem *p, pf_dtype t, pf_arena *a, pf_output *out);
 /* Refills an output that a run has used. */
 void pf_output_refill(pf_output *out);

@@ -2,7 +2,11 @@
    double (the tests prove that nothing is contracted, widened or flushed); everything else on
    doubles that are rounded to the accumulator's format after each operation, which is what a
    machine with that format would give: format.c rounds exact sums, products and fused
-   multiply-adds once. */
+   multiply-adds once.
+
+   Integers that wrap form a ring: whatever the order, a sum of products modulo 2^32 is that of its
+   terms modulo 2^32, so one loop stands for all orders.  Where they saturate the order counts, and
+   the loops for all formats run it. */
 #include "reference.h"
 
 #include <math.h>
@@ -104,6 +108,36 @@ static bool is_plain(const pf_accumulator *a, const pf_format *native)
          !a->start_c && a->split <= 1 && !a->drop && !a->ftz_in && !a->ftz_out;
 }
 
+/* Nothing but the terms decides the sum: start and flushing change no integer. */
+static bool is_wrapping(const pf_accumulator *a)
+{
+  const pf_format *s32 = pf_format_of(PF_S32);
+  return pf_format_equal(&a->format, s32) && pf_format_equal(&a->product, s32) && a->split <= 1;
+}
+
+/* x * y modulo 2^32.  An integer product below 2^53 is exact as a double. */
+static uint32_t wrapping_mul(const pf_format *s32, double x, double y)
+{
+  const double p = x * y;
+  if (fabs(p) < 0x1p53 && (double)(int64_t)p == p)
+    return (uint32_t)(int64_t)p;
+  return (uint32_t)(int64_t)pf_round_product(s32, x, y);
+}
+
+static double wrapping_sum(const pf_accumulator *a, const pf_sum *t)
+{
+  const pf_format *s32 = &a->format;
+  const int64_t k = t->k > a->drop ? t->k - a->drop : 0;
+  uint32_t sum = 0;
+  for (int64_t i = 0; i < k; i++)
+    sum += wrapping_mul(s32, t->x[i], t->y[i]);
+  if (t->alpha != 1)
+    sum = wrapping_mul(s32, (int32_t)sum, t->alpha);
+  if (t->beta != 0)
+    sum += wrapping_mul(s32, t->beta, t->c);
+  return (int32_t)(sum + wrapping_mul(s32, t->bias, 1));
+}
+
 double pf_reference_sum(const pf_accumulator *acc, const pf_summation *order, bool elementwise,
                         const pf_format *out, const pf_sum *t)
 {
@@ -115,6 +149,8 @@ double pf_reference_sum(const pf_accumulator *acc, const pf_summation *order, bo
     v = (double)float_epilogue(acc, &s, t, float_products(acc, &s, t->x, t->y, t->k));
   else if (is_plain(acc, pf_format_of(PF_F64)))
     v = double_epilogue(acc, &s, t, double_products(acc, &s, t->x, t->y, t->k));
+  else if (is_wrapping(acc))
+    v = wrapping_sum(acc, t);
   else if (acc->start_c)
     v = generic_sum_onto_c(acc, &s, t);
   else

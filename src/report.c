@@ -8,8 +8,10 @@ static void dtypes_print(const pf_result *r, char *to, size_t size)
 {
   size_t used = 0;
   to[0] = 0;
-  for (int i = 0; i < PF_OUT && used < size; i++) {
-    const pf_operand *o = &r->problem->what->operand[i];
+  const pf_case *c = r->problem->what;
+  const int roles = pf_graph_of(c->graph)->scaled ? PF_ROLE_COUNT : PF_OUT;
+  for (int i = 0; i < roles && used < size; i++) {
+    const pf_operand *o = &c->operand[i];
     if (o->present)
       used += (size_t)snprintf(to + used, size - used, "%s%s=%s", used ? "," : "",
                                pf_role_name((pf_role)i), pf_dtype_of(o->dtype)->name);
@@ -18,21 +20,23 @@ static void dtypes_print(const pf_result *r, char *to, size_t size)
 
 void pf_signature(const pf_result *r, char *to, size_t size)
 {
-  char dtypes[80];
+  char dtypes[96], rule[PF_RULE_TEXT];
+  const bool agree = r->rule.kind == PF_RULE_AGREE;
   dtypes_print(r, dtypes, sizeof dtypes);
+  pf_rule_print(&r->rule, rule, sizeof rule);
   snprintf(to, size, "%s %s %s%s%s %s %s %s", r->engine->name,
            pf_graph_of(r->problem->what->graph)->name, r->strategy,
-           r->rule == PF_RULE_AGREE ? "~" : "", r->rule == PF_RULE_AGREE ? r->against : "", dtypes,
-           pf_rule_name(r->rule), pf_verdict_name(r->verdict));
+           agree ? "~" : "", agree ? r->against : "", dtypes, rule, pf_verdict_name(r->verdict));
 }
 
-static void print_error(const pf_measured *m, FILE *to)
+static void print_error(const pf_result *r, FILE *to)
 {
+  const pf_measured *m = &r->worst;
   fprintf(to, "%.4g = %.4g ulp = %.3g of S", m->error, m->ulps,
           m->magnitude > 0 ? m->error / m->magnitude : 0);
   if (isfinite(m->allowed.radius))
     fprintf(to, " = %.3g of the radius", m->share);
-  else
+  else if (!pf_rule_is_familiar(&r->rule))
     fprintf(to, ", bits as replayed");
 }
 
@@ -55,11 +59,14 @@ static void print_reason(const pf_result *r, FILE *to)
     break;
   case PF_VERDICT_IMPOSSIBLE:
   case PF_VERDICT_SPECIAL:
-    fprintf(to, "%lld of %lld elements%s%s", (long long)t->wrong, (long long)t->judged,
-            r->finer ? ", worst within the radius: a rounding was skipped, moved or fused" : "",
-            r->rule != PF_RULE_AGREE ? ""
-            : t->predicted           ? ", predicted: the enclosures do not meet"
-                                     : ", the enclosures meet: the rows may agree");
+    if (!t->wrong)
+      fprintf(to, "all of %lld elements together", (long long)t->judged);
+    else
+      fprintf(to, "%lld of %lld elements%s%s", (long long)t->wrong, (long long)t->judged,
+              r->finer ? ", worst within the radius: a rounding was skipped, moved or fused" : "",
+              r->rule.kind != PF_RULE_AGREE ? ""
+              : t->predicted                ? ", predicted: the enclosures do not meet"
+                                            : ", the enclosures meet: the rows may agree");
     break;
   case PF_VERDICT_GUARD:
     fprintf(to, "byte %lld from its first element was written", (long long)r->run->stray);
@@ -73,9 +80,11 @@ static void print_reason(const pf_result *r, FILE *to)
   case PF_VERDICT_OK:
   case PF_VERDICT_COUNT:
     if (r->worst.element >= 0 && !r->worst.special)
-      print_error(&r->worst, to);
+      print_error(r, to);
     break;
   }
+  if (r->rule.kind == PF_RULE_NMSE && t->judged)
+    fprintf(to, ", nmse %.4g", pf_nmse_of(&t->nmse));
 }
 
 void pf_report_line(const pf_result *r, FILE *to)
@@ -83,7 +92,7 @@ void pf_report_line(const pf_result *r, FILE *to)
   char rows[140];
   if (r->against)
     snprintf(rows, sizeof rows, "%s %s %s", r->strategy,
-             r->rule == PF_RULE_AGREE ? "~" : "against", r->against);
+             r->rule.kind == PF_RULE_AGREE ? "~" : "against", r->against);
   else
     snprintf(rows, sizeof rows, "%s", r->strategy);
   fprintf(to, "%-11s %-22s %-18s ",
@@ -129,10 +138,22 @@ void pf_report_worst(const pf_result *r, FILE *to)
     print_number(to, "exact", m->exact);
   fprintf(to, "    %-9s %s\n", "allowed", allowed[0] ? allowed : "nothing");
   print_model(r, to);
+  if (pf_rule_blind_spot(&r->rule))
+    fprintf(to, "    %-9s %s\n", "rule", pf_rule_blind_spot(&r->rule));
   if (m->special || !isfinite(m->got))
     return;
   fprintf(to, "    %-9s ", "error");
-  print_error(m, to);
+  print_error(r, to);
   fputc('\n', to);
   print_number(to, "S", m->magnitude);
+}
+
+void pf_report_rule(const pf_rule *r, FILE *to)
+{
+  char text[PF_RULE_TEXT];
+  const char *blind = pf_rule_blind_spot(r);
+  if (!blind)
+    return;
+  pf_rule_print(r, text, sizeof text);
+  fprintf(to, "rule %s: %s\n", text, blind);
 }

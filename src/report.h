@@ -15,5 +15,7 @@ void pf_report_line(const pf_result *r, FILE *to);
 /* Several indented lines on the worst element of a finding: where, got, exact, allowed, in decimal
    and hex. */
 void pf_report_worst(const pf_result *r, FILE *to);
+/* A line on what a familiar rule does not see; nothing for our own. */
+void pf_report_rule(const pf_rule *r, FILE *to);
 
 #endif

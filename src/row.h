@@ -6,17 +6,24 @@
 
    Steps:  MATMUL(A, B [, alpha] [, c, beta] [, bias]; ...)   library call, order its own affair
            MULSUM(same; ...)                                  elementwise products, then a sum
-           CAST(V; F)  SCALE(V, alpha|beta; F)  ADD(V, W; F)
-   beta = 0 never reads what it multiplies.
+           CAST(V; F)  SCALE(V, alpha|beta|scale_x|scale_y; F)  ADD(V, W; F)
+   beta = 0 never reads what it multiplies.  SCALE by scale_x or scale_y rounds each product to F:
+   of x (or casts of it) by scale_x, of y by scale_y, of results by either, unless it varies along K.
+   A bias or a scale that the case does not have leaves the rounding.
    Options of MATMUL and MULSUM: acc F (partial sums), out F (defaults to acc), product F (each
    product is rounded to it; defaults to acc), order any|forward|backward|pairwise|blockedN|lanesN,
    fused|unfused, start zero|c, split N (partials rounded to out), drop N (last N terms lost),
    ftz_in, ftz_out.  A row with a stated order fixes the bits and is replayed, not enclosed.
-   Formats F: f64 f32 f16 bf16, pN:E:MAX (precision 2 to 26, emin -500 to 500, largest value below
-   2^511), with /rz /rna /sat behind (no accumulator of unknown order: only a stated one can truncate
-   or saturate); or one that the case decides:
-     in      promotion of the dtypes of x and y        in+f32      that promoted with f32
-     result  the graph's result by torch's promotion    result+f32  likewise */
+   Formats F: any dtype's name, tf32, pN:E:MAX (precision 2 to 26, emin -500 to 500, largest value
+   below 2^511); or one that the case decides:
+     in      promotion of x and y (pf_case_in)          in+f32      that promoted with f32
+     result  the graph's result by torch's promotion    result+f32  likewise
+   An integer stays what it is under +f32: sums of integers are exact in s32, modulo 2^32; in+f32 is
+   f64 for an s32 beside a float, which holds both.
+   Behind any of them /rz /rna say how to round, /sat /nan /inf what becomes of overflow where not
+   the usual.  An accumulator of unknown order neither truncates nor saturates: only a stated one
+   can.  An integer accumulator wraps, and takes integer operands only; a conversion of floats to
+   integers saturates. */
 #ifndef PF_ROW_H
 #define PF_ROW_H
 
@@ -49,7 +56,8 @@ typedef enum pf_step_kind { PF_MATMUL, PF_MULSUM, PF_CAST, PF_SCALE, PF_ADD } pf
 /* What a step reads. */
 typedef enum pf_ref {
   PF_REF_NONE = -1,
-  PF_REF_X, PF_REF_Y, PF_REF_C, PF_REF_BIAS, PF_REF_ALPHA, PF_REF_BETA,
+  PF_REF_X, PF_REF_Y, PF_REF_C, PF_REF_BIAS, PF_REF_ALPHA, PF_REF_BETA, PF_REF_SCALE_X,
+  PF_REF_SCALE_Y,
   PF_REF_STEP  /* PF_REF_STEP + i: result of step i */
 } pf_ref;
 
@@ -80,6 +88,7 @@ typedef struct pf_row {
   const char *strategy;
   const char *text;
   const char *note;  /* one line for people */
+  bool by_name;      /* taken only where it is named: it computes less than the graph promises */
 } pf_row;
 
 extern const pf_row pf_rows[];  /* ends with text == NULL */
@@ -93,6 +102,9 @@ pf_status pf_plan_parse(const char *strategy, const char *text, const pf_case *c
                         pf_error *e);
 bool pf_plan_equal(const pf_plan *a, const pf_plan *b);  /* same steps; names do not count */
 
+/* One format as rows write it.  PF_BAD_INPUT with an offset of 0. */
+pf_status pf_format_parse(const char *word, size_t length, const pf_case *c, pf_format *out,
+                          pf_error *e);
 void pf_format_print(const pf_format *f, char *to, size_t size);   /* as rows write it */
 void pf_summation_print(const pf_summation *s, char *to, size_t size);
 void pf_step_print(const pf_step *s, const pf_plan *p, char *to, size_t size);

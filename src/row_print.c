@@ -34,24 +34,6 @@ bool pf_plan_equal(const pf_plan *a, const pf_plan *b)
   return true;
 }
 
-void pf_format_print(const pf_format *f, char *to, size_t size)
-{
-  pf_format plain = *f;
-  plain.rounding = PF_NEAREST_EVEN;
-  plain.overflow = f->has_infinity ? PF_OVERFLOW_INFINITY : f->overflow;
-  int n = -1;
-  for (int t = 0; t < PF_DTYPE_COUNT && n < 0; t++)
-    if (pf_format_equal(&plain, pf_format_of((pf_dtype)t)))
-      n = snprintf(to, size, "%s", pf_dtype_of((pf_dtype)t)->name);
-  if (n < 0)
-    n = snprintf(to, size, "p%d:%d:%a", f->precision, f->emin, f->max);
-  if (n < 0 || (size_t)n >= size)
-    return;
-  snprintf(to + n, size - (size_t)n, "%s%s",
-           f->rounding == PF_TOWARD_ZERO ? "/rz" : f->rounding == PF_NEAREST_AWAY ? "/rna" : "",
-           f->has_infinity && f->overflow == PF_OVERFLOW_SATURATE ? "/sat" : "");
-}
-
 void pf_summation_print(const pf_summation *s, char *to, size_t size)
 {
   static const char *const names[] = {"any", "forward", "backward", "pairwise", "blocked", "lanes"};
@@ -63,7 +45,8 @@ void pf_summation_print(const pf_summation *s, char *to, size_t size)
 
 static const char *ref_name(const pf_plan *p, int ref)
 {
-  static const char *const names[] = {"x", "y", "c", "bias", "alpha", "beta"};
+  static const char *const names[] = {"x", "y", "c", "bias", "alpha", "beta",
+                                      "scale_x", "scale_y"};
   return ref == PF_REF_NONE ? "" : ref < PF_REF_STEP ? names[ref] : p->step[ref - PF_REF_STEP].name;
 }
 

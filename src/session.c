@@ -35,6 +35,7 @@ typedef struct pf_bench {
   int asks;
   pf_ask *ask;             /* the promise's come after those of the runs */
   pf_encloser *encloser;
+  bool judgeable;          /* some run has something to be held against */
   int comparisons;
   pf_comparison *comparison;
 } pf_bench;
@@ -65,7 +66,7 @@ static pf_status bind_rows(pf_bench *b)
   for (int i = 0; i < o->strategy_count; i++)
     bind(b, &b->row[b->rows++], o->strategy[i].name, o->strategy[i].text);
   for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
-    if (r->graph == b->what->graph)
+    if (r->graph == b->what->graph && !r->by_name)
       bind(b, &b->row[b->rows++], r->strategy, r->text);
   bind(b, b->promise, pf_graph_of(b->what->graph)->promises, NULL);
   return PF_OK;
@@ -136,7 +137,7 @@ static void prepare_result(const pf_bench *b, pf_comparison *c)
   pf_tally_start(&r->tally);
   if (c->other_run >= 0)
     r->against = b->row[c->other_run % b->rows].strategy.name;
-  else if (r->rule == PF_RULE_GRAPH)
+  else if (r->rule.kind == PF_RULE_GRAPH)
     r->against = b->promise->strategy.name;
   const int failed = b->status[c->run]                                ? c->run
                      : c->other_run >= 0 && b->status[c->other_run] ? c->other_run
@@ -151,7 +152,7 @@ static void prepare_result(const pf_bench *b, pf_comparison *c)
   r->plan = &b->row[row].plan;
   r->run = &b->run[c->run];
   r->verdict = misdeed_verdict(b->run[c->run].misdeed);
-  if (r->rule == PF_RULE_GRAPH && b->promise->status) {
+  if (r->rule.kind == PF_RULE_GRAPH && b->promise->status) {
     r->verdict = PF_VERDICT_UNSUPPORTED;
     r->why = b->promise->error.text;
   }
@@ -184,17 +185,17 @@ static int same_comparison(const pf_bench *b, int i)
 static pf_status list_comparisons(pf_bench *b)
 {
   const pf_options *o = &b->session->options;
-  const int most = o->rule == PF_RULE_AGREE ? b->runs * b->rows : b->runs;
+  const int most = o->rule.kind == PF_RULE_AGREE ? b->runs * b->rows : b->runs;
   b->comparison = pf_alloc_array(&b->session->work, (size_t)most, sizeof *b->comparison);
   if (!b->comparison)
     return PF_NO_MEMORY;
   for (int i = 0; i < b->runs; i++) {
     const int engine = i / b->rows;
-    if (o->rule != PF_RULE_AGREE)
+    if (o->rule.kind != PF_RULE_AGREE)
       b->comparison[b->comparisons++] = (pf_comparison){
-        .run = i, .ask = o->rule == PF_RULE_GRAPH ? b->runs + engine : i,
+        .run = i, .ask = o->rule.kind == PF_RULE_GRAPH ? b->runs + engine : i,
         .other_run = -1, .other_ask = -1};
-    for (int j = i + 1; o->rule == PF_RULE_AGREE && j < (engine + 1) * b->rows; j++)
+    for (int j = i + 1; o->rule.kind == PF_RULE_AGREE && j < (engine + 1) * b->rows; j++)
       b->comparison[b->comparisons++] =
           (pf_comparison){.run = i, .ask = j, .other_run = j, .other_ask = i};
   }
@@ -210,12 +211,13 @@ static pf_status list_comparisons(pf_bench *b)
 static pf_status list_asks(pf_bench *b)
 {
   const pf_options *o = &b->session->options;
-  const bool graph = o->rule == PF_RULE_GRAPH;
+  const bool graph = o->rule.kind == PF_RULE_GRAPH;
   const pf_plan *usable = NULL;
   for (int r = 0; r < b->rows && !usable; r++)
     if (!b->row[r].status)
       usable = &b->row[r].plan;
-  if (!usable || (graph && b->promise->status))
+  b->judgeable = usable && !(graph && b->promise->status);
+  if (!b->judgeable || pf_rule_is_familiar(&o->rule))
     return PF_OK;
   b->asks = b->runs + (graph ? o->engine_count : 0);
   b->ask = pf_alloc_array(&b->session->work, (size_t)b->asks, sizeof *b->ask);
@@ -248,38 +250,53 @@ pf_measured pf_measure(pf_encloser *e, const pf_oracle *oracle, const pf_format 
   return m;
 }
 
+static const pf_step *last_step(const pf_plan *plan)
+{
+  return &plan->step[plan->count - 1];
+}
+
 static void look_closer(const pf_bench *b, pf_comparison *c, int64_t element, double got,
                         const pf_enclosure *allowed, bool wrong, bool other_side)
 {
   pf_tally *t = &c->result.tally;
-  const pf_plan *plan = c->result.plan;
-  const pf_format *out = &plan->step[plan->count - 1].out;
+  const pf_rule *rule = &c->result.rule;
+  const pf_format *out = &last_step(c->result.plan)->out;
   const pf_measured m = pf_measure(b->encloser, &b->session->oracle, out, element, got, allowed);
-  if (t->worst >= 0 && (wrong ? t->worst_is_wrong && !(m.share > t->worst_share)
-                              : t->worst_is_wrong || !(m.share > t->worst_share)))
+  const double share = rule->kind == PF_RULE_NMSE ? m.error : m.share;
+  if (rule->kind == PF_RULE_NMSE && isfinite(m.error))
+    pf_nmse_add(&t->nmse, m.error, m.exact);
+  if (t->worst >= 0 && (wrong ? t->worst_is_wrong && !(share > t->worst_share)
+                              : t->worst_is_wrong || !(share > t->worst_share)))
     return;
   t->worst = element;
-  t->worst_share = m.share;
+  t->worst_share = share;
   t->worst_is_wrong = wrong;
   c->result.worst = m;
   c->result.other_side = other_side;
-  c->result.finer = wrong && m.share <= 1 && isfinite(allowed->radius);
+  c->result.finer =
+      wrong && m.share <= 1 && isfinite(allowed->radius) && !pf_rule_is_familiar(rule);
 }
 
 static void judge(pf_bench *b, pf_comparison *c, const pf_enclosure *enclosures, int64_t element)
 {
   const pf_options *o = &b->session->options;
   pf_tally *t = &c->result.tally;
-  const pf_enclosure *mine = &enclosures[c->ask];
-  if (o->rule == PF_RULE_AGREE && o->only_equal &&
-      !pf_set_equal(&mine->set, &enclosures[c->other_ask].set)) {
+  const bool familiar = pf_rule_is_familiar(&o->rule);
+  const pf_enclosure mine =
+      familiar ? pf_rule_enclose(&o->rule, &b->problem, last_step(c->result.plan), b->encloser,
+                                 &b->session->oracle, element)
+               : enclosures[c->ask];
+  if (o->rule.kind == PF_RULE_AGREE && o->only_equal &&
+      !pf_set_equal(&mine.set, &enclosures[c->other_ask].set)) {
     t->skipped++;
     return;
   }
   const double got = b->run[c->run].got[element];
-  const bool right = pf_tally_element(t, mine, got);
-  if (!right || o->measure)
-    look_closer(b, c, element, got, mine, !right, false);
+  const bool right = pf_tally_element(t, &mine, got);
+  if (familiar)
+    t->order = 0;  /* such rules know nothing of orders */
+  if (!right || o->measure || o->rule.kind == PF_RULE_NMSE)
+    look_closer(b, c, element, got, &mine, !right, false);
   b->session->elements++;
   b->session->products += (uint64_t)b->problem.shape.k;
   if (c->other_run < 0)
@@ -289,7 +306,7 @@ static void judge(pf_bench *b, pf_comparison *c, const pf_enclosure *enclosures,
   const bool other_right = pf_tally_element(t, theirs, other);
   if (!other_right)
     look_closer(b, c, element, other, theirs, true, true);
-  if ((!right || !other_right) && !pf_set_overlap(&mine->set, &theirs->set))
+  if ((!right || !other_right) && !pf_set_overlap(&mine.set, &theirs->set))
     t->predicted = true;
 }
 
@@ -299,7 +316,7 @@ enum { MODEL_WORK = 1 << 20 };
 static pf_status find_model(pf_bench *b, pf_result *r)
 {
   const bool wrong = r->verdict == PF_VERDICT_IMPOSSIBLE || r->verdict == PF_VERDICT_SPECIAL;
-  if (!wrong || r->rule != PF_RULE_CONTRACT || b->problem.shape.work > MODEL_WORK)
+  if (!wrong || r->rule.kind != PF_RULE_CONTRACT || b->problem.shape.work > MODEL_WORK)
     return PF_OK;
   r->models_tried = true;
   return pf_model_find(&b->problem, r->plan, r->run->got, &b->session->scratch, &r->match);
@@ -315,6 +332,13 @@ static void take_over(pf_comparison *to, const pf_comparison *from)
   to->result.finer = from->result.finer;
   to->result.models_tried = from->result.models_tried;
   to->result.match = from->result.match;
+}
+
+static pf_verdict verdict_of(const pf_result *r)
+{
+  const pf_verdict v = pf_tally_verdict(&r->tally);
+  const bool passes = r->rule.kind != PF_RULE_NMSE || pf_nmse_of(&r->tally.nmse) <= r->rule.nmse;
+  return v == PF_VERDICT_OK && !passes ? PF_VERDICT_IMPOSSIBLE : v;
 }
 
 static pf_status judge_all(pf_bench *b)
@@ -343,7 +367,7 @@ static pf_status judge_all(pf_bench *b)
     if (c->result.verdict == PF_VERDICT_OK && c->same_as >= 0)
       take_over(c, &b->comparison[c->same_as]);
     else if (c->result.verdict == PF_VERDICT_OK)
-      c->result.verdict = pf_tally_verdict(&c->result.tally);
+      c->result.verdict = verdict_of(&c->result);
     if (c->same_as < 0)
       TRY(find_model(b, &c->result));
   }
@@ -359,7 +383,7 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
   TRY(run_all(&b));
   TRY(list_comparisons(&b));
   TRY(list_asks(&b));
-  if (b.asks)
+  if (b.judgeable)
     TRY(judge_all(&b));
   for (int i = 0; i < b.comparisons; i++)
     each(user, &b.comparison[i].result);

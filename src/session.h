@@ -14,7 +14,7 @@ typedef struct pf_measured {
   double error;            /* |got - exact|, rounded up, value units */
   double magnitude;        /* T of the graph: sum of the absolute terms, rounded up */
   double ulps;             /* error in ulp of the output's format at the exact value */
-  double share;            /* error over the enclosure's radius, dimensionless */
+  double share;            /* error over the radius of what is allowed, dimensionless */
   pf_enclosure allowed;
 } pf_measured;
 

@@ -68,11 +68,29 @@ static void include(pf_set *s, double v)
   }
 }
 
+/* Whether an interval comes apart where integers wrap: its rounded ends then lie in different
+   periods.  Ends in one period keep their order as they wrap; less than a period apart, but in two,
+   they change it. */
+static bool wraps_between(const pf_format *f, double from, double to)
+{
+  const pf_format grid = {.precision = 52, .emin = 51, .max = 0x1p51 - 1, .rounding = f->rounding,
+                          .overflow = PF_OVERFLOW_SATURATE, .range = PF_TWOS_COMPLEMENT};
+  const double lo = pf_round(&grid, from), hi = pf_round(&grid, to);
+  return lo <= -grid.max || hi >= grid.max || hi - lo > f->max - pf_lowest(f) ||
+         pf_round(f, lo) > pf_round(f, hi);
+}
+
 /* The image of an interval whose ends, of the signs of `from` and `to`, were rounded to lo and hi:
-   where an end overflowed, every finite value from the largest on is possible before it. */
+   where an end overflowed, every finite value from the largest on is possible before it; where it
+   comes apart, every value is. */
 static void include_image(pf_set *s, const pf_format *f, double from, double to, double lo,
                           double hi)
 {
+  if (f->overflow == PF_OVERFLOW_WRAP && from != to && wraps_between(f, from, to)) {
+    include(s, pf_lowest(f));
+    include(s, f->max);
+    return;
+  }
   const bool all = from < 0 && to > 0;
   include(s, lo);
   include(s, hi);
@@ -82,16 +100,23 @@ static void include_image(pf_set *s, const pf_format *f, double from, double to,
     include(s, f->max);
 }
 
+/* Adds the images of infinities and NaN; in integers those are finite. */
+static void include_special(pf_set *s, const pf_format *f, bool plus, bool minus, bool nan)
+{
+  if (plus)
+    include(s, pf_round(f, INFINITY));
+  if (minus)
+    include(s, pf_round(f, -INFINITY));
+  if (nan)
+    include(s, pf_round(f, NAN));
+}
+
 pf_set pf_set_round(const pf_format *f, const pf_set *s)
 {
   pf_set r = pf_set_empty();
   if (pf_set_has_finite(s))
     include_image(&r, f, s->lo, s->hi, pf_round(f, s->lo), pf_round(f, s->hi));
-  if (s->plus_infinity)
-    include(&r, pf_round(f, INFINITY));
-  if (s->minus_infinity)
-    include(&r, pf_round(f, -INFINITY));
-  r.nan |= s->nan;
+  include_special(&r, f, s->plus_infinity, s->minus_infinity, s->nan);
   return r;
 }
 
@@ -102,12 +127,12 @@ pf_set pf_set_add(const pf_format *f, const pf_set *a, const pf_set *b)
   if (a_finite && b_finite)
     include_image(&r, f, a->lo + b->lo, a->hi + b->hi, pf_round_sum(f, a->lo, b->lo),
                   pf_round_sum(f, a->hi, b->hi));
-  if ((a->plus_infinity && (b_finite || b->plus_infinity)) || (b->plus_infinity && a_finite))
-    include(&r, pf_round(f, INFINITY));
-  if ((a->minus_infinity && (b_finite || b->minus_infinity)) || (b->minus_infinity && a_finite))
-    include(&r, pf_round(f, -INFINITY));
-  r.nan |= a->nan || b->nan || (a->plus_infinity && b->minus_infinity) ||
-           (a->minus_infinity && b->plus_infinity);
+  include_special(
+      &r, f,
+      (a->plus_infinity && (b_finite || b->plus_infinity)) || (b->plus_infinity && a_finite),
+      (a->minus_infinity && (b_finite || b->minus_infinity)) || (b->minus_infinity && a_finite),
+      a->nan || b->nan || (a->plus_infinity && b->minus_infinity) ||
+          (a->minus_infinity && b->plus_infinity));
   return r;
 }
 
@@ -116,14 +141,14 @@ pf_set pf_set_scale(const pf_format *f, const pf_set *s, double factor)
   pf_set r = pf_set_empty();
   if (pf_set_has_finite(s)) {
     const double from = factor < 0 ? s->hi : s->lo, to = factor < 0 ? s->lo : s->hi;
-    include_image(&r, f, factor * from, factor * to, factor != 0 ? pf_round_product(f, factor, from) : 0,
+    include_image(&r, f, factor * from, factor * to,
+                  factor != 0 ? pf_round_product(f, factor, from) : 0,
                   factor != 0 ? pf_round_product(f, factor, to) : 0);
   }
-  if (s->plus_infinity)
-    include(&r, pf_round(f, factor * INFINITY));
-  if (s->minus_infinity)
-    include(&r, pf_round(f, factor * -INFINITY));
-  r.nan |= s->nan;
+  const bool keeps = factor > 0, turns = factor < 0;
+  include_special(&r, f, (keeps && s->plus_infinity) || (turns && s->minus_infinity),
+                  (keeps && s->minus_infinity) || (turns && s->plus_infinity),
+                  s->nan || (!keeps && !turns && (s->plus_infinity || s->minus_infinity)));
   return r;
 }
 

@@ -24,7 +24,8 @@ bool pf_set_overlap(const pf_set *a, const pf_set *b);
 bool pf_set_is_open(const pf_set *s);
 
 /* Rounding is monotone, so the ends of an interval go to the ends of its image: ties, subnormals,
-   overflow and saturation come out exactly. */
+   overflow and saturation come out exactly.  So does wrapping in integers within one period of it;
+   an interval over more than one becomes the format's whole range. */
 pf_set pf_set_round(const pf_format *f, const pf_set *s);
 pf_set pf_set_add(const pf_format *f, const pf_set *a, const pf_set *b);
 /* factor 0 gives 0 for finite values, NaN for infinities. */

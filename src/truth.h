@@ -34,6 +34,9 @@ typedef struct pf_oracle {
   double (*above)(void *state, double e);  /* v + e rounded up; -inf likewise */
   double (*nearest)(void *state, const pf_format *f);  /* RN_f(v), rounded once */
   double (*distance)(void *state, double got);         /* |got - v| rounded up; got finite */
+  /* The least and the greatest finite double x with |x - v| <= abs + rel |v|, 0 <= rel < 1, the
+     inequality being one of real numbers; *lo > *hi where there is none. */
+  void (*within)(void *state, double abs, double rel, double *lo, double *hi);
 } pf_oracle;
 
 #endif

@@ -7,16 +7,17 @@
 
    A stream of draws starts from (seed, purpose, place), never from another element's stream: an
    element does not know its neighbours, except that kinds which shape whole sums let the members
-   of a pair, or of a line, read one common stream. */
+   of a pair, or of a line, read one common stream.  Integer dtypes are values_integer.c's. */
 #include "values.h"
 
 #include <string.h>
 
-static const uint64_t golden_gamma = 0x9e3779b97f4a7c15u;
+#include "values_draw.h"
+#include "values_integer.h"
 
 uint64_t pf_hash(uint64_t x)
 {
-  x += golden_gamma;
+  x += PF_GOLDEN_GAMMA;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
@@ -75,11 +76,6 @@ static encoding encoding_of(pf_dtype t)
   };
 }
 
-static uint64_t below(uint64_t draw, uint64_t count)
-{
-  return draw % count;  /* the bias is at most count * 2^-64 */
-}
-
 static int clamp(int x, int lo, int hi)
 {
   return x > hi ? hi : x < lo ? lo : x;  /* hi wins where lo > hi */
@@ -123,37 +119,10 @@ static uint64_t pack(const encoding *e, bool negative, uint64_t m, int exponent)
   return with_sign(e, negative, magnitude > e->max ? e->max : magnitude);
 }
 
-/* Streams of draws.  Purposes keep the streams of kinds, and of mixing, apart; the roles x, y and
-   addend keep operands that share a seed from being copies of each other. */
-enum { PURPOSE_MIX = 255, PURPOSE_LINE = 1 << 8, PURPOSE_ROLE = 1 << 9 };
-
-static uint64_t stream(const pf_values *v, const pf_place *place, int purpose, int64_t at)
-{
-  const int role = place->negate ? 0 : place->k_count > 0 ? 1 : 2;
-  const uint64_t what = (uint64_t)(purpose + role * PURPOSE_ROLE);
-  return pf_hash(pf_hash(what << 32 | v->seed) ^ (uint64_t)at);
-}
-
-static uint64_t next(uint64_t *s)
-{
-  const uint64_t draw = pf_hash(*s);
-  *s += golden_gamma;
-  return draw;
-}
-
-/* Sum of twelve uniform 16-bit integers less its mean: their variance is 12 * (2^32 - 1) / 12,
-   so that 2^-16 scales it to one.  43 more random bits fill long significands: without
-   them f64 sums would be exact and test nothing. */
 static uint64_t value_normal(const encoding *e, uint64_t s)
 {
-  int64_t sum = -12 * 65535 / 2;
-  for (int i = 0; i < 3; i++) {
-    const uint64_t draw = next(&s);
-    for (int j = 0; j < 64; j += 16)
-      sum += (int64_t)(draw >> j & 0xffff);
-  }
-  const int64_t fine = sum * (INT64_C(1) << 43) + (int64_t)(next(&s) >> 21);
-  return pack(e, fine < 0, (uint64_t)(fine < 0 ? -fine : fine), -16 - 43);
+  const int64_t x = draw_normal(&s);
+  return pack(e, x < 0, (uint64_t)(x < 0 ? -x : x), NORMAL_QUANTUM);
 }
 
 static uint64_t value_bits(const encoding *e, uint64_t s)
@@ -319,8 +288,9 @@ static uint64_t midpoint_unit(const encoding *e, bool negative, bool beside, int
 /* K = 1: A such that 3A has p + 1 bits, the last one set unless ON_GRID; BESIDE: p + 2 bits. */
 static uint64_t midpoint_only(const encoding *e, midpoint_class class, uint64_t draw)
 {
-  const uint64_t first = UINT64_C(1) << (e->precision - 1), end = first << 1;
-  const uint64_t last = (2 * end - 1) / 3;
+  const uint64_t end = UINT64_C(1) << e->precision, last = (2 * end - 1) / 3;
+  /* With four bits or less a single A of the upper binade fits: the lower one has the other tie. */
+  const uint64_t first = e->precision > 4 ? end >> 1 : (end + 2) / 3;
   if (class == BESIDE)
     return (last + 1 + below(draw, end - last - 1)) | 1;
   const uint64_t odd = (first + below(draw, last - first + 1)) | 1;
@@ -375,10 +345,12 @@ static uint64_t value_midpoint(const pf_values *v, const encoding *e, const pf_p
 
 uint64_t pf_value_bits(const pf_values *v, pf_dtype t, const pf_place *place)
 {
-  const encoding e = encoding_of(t);
   const bool mixed =
     v->mix > 0 && v->mix > (pf_hash(stream(v, place, PURPOSE_MIX, place->index)) & 255);
   const pf_kind kind = mixed ? v->other : v->kind;
+  if (pf_is_integer(pf_format_of(t)))
+    return pf_integer_bits(v, kind, t, place);
+  const encoding e = encoding_of(t);
   const uint64_t s = stream(v, place, kind, place->index);
   switch (kind) {
   case PF_NORMAL: return value_normal(&e, s);

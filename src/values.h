@@ -7,7 +7,7 @@
 
 #include "dtype.h"
 
-/* The numbers are part of the archive form. */
+/* The numbers are part of the archive form.  What integers make of a kind: values_integer.h. */
 typedef enum pf_kind {
   PF_NORMAL = 0,    /* about N(0, 1): sum of twelve uniform integers */
   PF_BITS = 1,      /* raw encodings: NaN, infinity, subnormals included */

@@ -122,6 +122,17 @@ static bool is_no_tf32(pf_dtype t, double v)
   return t == PF_F32 && isfinite(v) && in_units(&tf32, v) != floor(in_units(&tf32, v));
 }
 
+static bool is_e4m3fn(pf_dtype t, double v)
+{
+  return t == PF_F8_E4M3FN && !isnan(v) && (v != 0 || signbit(v));
+}
+
+/* Beyond what the result's format has, and this format saturates or gives NaN. */
+static bool overflows(const scene *s, double v)
+{
+  return s->step->out.overflow != PF_OVERFLOW_INFINITY && fabs(v) > s->step->out.max;
+}
+
 static bool has_alpha(const facts *f)
 {
   return f->scene->step->alpha && f->scene->what.alpha != 1;
@@ -146,7 +157,10 @@ static bool m15(const facts *f) { return f->scene->problem.shape.n % 2 == 1; }
 static bool m19(const facts *f) { return f->scene->what.out_is_c && reads_c(f); }
 static bool m21(const facts *f) { return f->scene->problem.shape.k == 0; }
 static bool m24(const facts *f) { return reads_c(f) && f->scene->what.beta != 1; }
+static bool m32(const facts *f) { return any_factor(f, is_e4m3fn); }
 static bool m33(const facts *f) { return any_factor(f, is_no_tf32); }
+
+static bool m31(const facts *f) { return any_result(f, overflows); }
 
 static bool m07(const facts *f)
 {

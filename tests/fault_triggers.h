@@ -35,6 +35,16 @@ static const pf_fault_trigger pf_fault_triggers[] = {
   {"fault:M04",
    "matmul x=bf16[1,8] y=bf16[8,1] x.bits=4380,3f80,c380,0,4380,3f80,c380,0 y.values=equal:0",
    PF_SHOWS_VALUE, 0, 2, 0},
+  /* 257 + 1 against 256 + 1, both rounded to bf16; 257 + 0 in f32, with the cast behind */
+  {"fault:M05",
+   "matmul_add x=bf16[1,2] y=bf16[2,1] bias=bf16[1] x.bits=4380,3f80 y.values=equal:0 "
+   "bias.bits=3f80", PF_SHOWS_VALUE, 0, 256, 258},
+  {"fault:M05",
+   "matmul_add x=f16[1,2] y=f16[2,1] bias=f16[1] x.bits=6800,3c00 y.values=equal:0 "
+   "bias.bits=3c00", PF_SHOWS_VALUE, 0, 2048, 2050},
+  {"fault:M06",
+   "matmul_cast_f32_add x=bf16[1,2] y=bf16[2,1] bias=bf16[1] x.bits=4380,3f80 y.values=equal:0 "
+   "bias.bits=0", PF_SHOWS_VALUE, 0, 256, 257},
   /* 257 - 256 */
   {"fault:M07",
    "linear x=bf16[1,2] y=bf16[1,2] bias=bf16[1] x.bits=4380,3f80 y.values=equal:0 bias.bits=c380",
@@ -92,8 +102,23 @@ static const pf_fault_trigger pf_fault_triggers[] = {
   {"fault:M30",
    "addmm x=f32[1,1] y=f32[1,1] c=f32[1,1] alpha=-1 beta=0 x.bits=0 y.bits=3f800000 c.bits=0",
    PF_SHOWS_ZERO_SIGN, 0, -0.0, 0.0},
+  /* 480, past the tie between 448 and what would be 480; infinity */
+  {"fault:M31", "matmul x=f8_e4m3fn[1,2] y=f8_e4m3fn[2,1] x.bits=7e,60 y.values=equal:0",
+   PF_SHOWS_VALUE, 0, NAN, 448},
+  {"fault:M31",
+   "linear x=f8_e4m3fnuz[1,1] y=f8_e4m3fnuz[1,1] x.bits=7f y.bits=ff", PF_SHOWS_VALUE, 0, NAN,
+   -240},
+  {"fault:M32", "matmul x=f8_e4m3fn[1,1] y=f8_e4m3fn[1,1] x.bits=38 y.bits=b8", PF_SHOWS_VALUE, 0,
+   -1, -0.25},
+  {"fault:M32", "matmul x=f8_e4m3fn[1,1] y=f8_e4m3fn[1,1] x.bits=80 y.bits=38", PF_SHOWS_VALUE, 0,
+   0, NAN},
   {"fault:M33", "matmul x=f32[1,1] y=f32[1,1] x.bits=3f801000 y.values=equal:0", PF_SHOWS_VALUE, 0,
    0x1.002p0, 1},
+  /* 2 * 255 * 127 */
+  {"fault:M38", "matmul x=u8[1,2] y=s8[2,1] x.bits=ff,ff y.bits=7f,7f", PF_SHOWS_VALUE, 0, 64770,
+   32767},
+  {"fault:M38", "matmul x=s8[1,3] y=u8[3,1] x.bits=80,80,80 y.bits=ff,ff,ff", PF_SHOWS_VALUE, 0,
+   -97920, -65408},
 };
 
 #undef ONES

@@ -109,8 +109,51 @@ static inline double round_places(const pf_format *f, const mpfr_t x)
   return result;
 }
 
+/* An integer modulo 2^bits, from the binary digits of its two's complement. */
+static inline double reference_wrap(const pf_format *f, const mpfr_t integer)
+{
+  const bool negatives = f->range == PF_TWOS_COMPLEMENT;
+  const int bits = f->emin + (negatives ? 1 : 0);
+  mpz_t z;
+  mpz_init(z);
+  mpfr_get_z(z, integer, MPFR_RNDN);
+  mpz_fdiv_r_2exp(z, z, (mp_bitcnt_t)bits);
+  double r = mpz_get_d(z);
+  if (negatives && mpz_tstbit(z, (mp_bitcnt_t)bits - 1)) {
+    r -= ldexp(1, bits);
+  }
+  mpz_clear(z);
+  return r;
+}
+
+static inline double reference_integer(const pf_format *f, const mpfr_t x)
+{
+  const double lowest = f->range == PF_UNSIGNED ? 0 : -ldexp(1, f->emin);
+  if (!mpfr_number_p(x)) {
+    return mpfr_nan_p(x) ? 0 : mpfr_sgn(x) < 0 ? lowest : f->max;
+  }
+  mpfr_t r;
+  mpfr_init2(r, mpfr_get_prec(x));
+  if (f->rounding == PF_TOWARD_ZERO) {
+    mpfr_trunc(r, x);
+  } else if (f->rounding == PF_NEAREST_AWAY) {
+    mpfr_round(r, x);
+  } else {
+    mpfr_rint(r, x, MPFR_RNDN);
+  }
+  double v = mpfr_get_d(r, MPFR_RNDN) + 0.0;
+  if (mpfr_cmp_d(r, lowest) < 0 || mpfr_cmp_d(r, f->max) > 0) {
+    v = f->overflow == PF_OVERFLOW_WRAP ? reference_wrap(f, r) : v < 0 ? lowest : f->max;
+  }
+  mpfr_clear(r);
+  return v;
+}
+
 static inline double reference_round(const pf_format *f, const mpfr_t x)
 {
+  if (f->range != PF_SYMMETRIC) {
+    return reference_integer(f, x);
+  }
   if (mpfr_nan_p(x)) {
     return (double)NAN;
   }
@@ -118,7 +161,8 @@ static inline double reference_round(const pf_format *f, const mpfr_t x)
     return f->has_negative_zero ? -0.0 : 0.0;
   }
   const double r = round_places(f, x);
-  if (mpfr_inf_p(x) ? !f->has_infinity : fabs(r) > f->max) {
+  const bool keeps_infinity = f->has_infinity && f->overflow != PF_OVERFLOW_SATURATE;
+  if (mpfr_inf_p(x) ? !keeps_infinity : fabs(r) > f->max) {
     const bool truncated = f->rounding == PF_TOWARD_ZERO && mpfr_number_p(x);
     if (truncated || f->overflow == PF_OVERFLOW_SATURATE) {
       return copysign(f->max, r);

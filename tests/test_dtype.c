@@ -1,4 +1,6 @@
-/* Encodings: every 16-bit one, f32 and f64 densely, and the exact bits each double is stored as. */
+/* The table, promotion, bytes in memory; encodings of IEEE formats: every 16-bit one, f32 and f64
+   densely, and the exact bits each double is stored as.  Those of 8 bits and of integers are in
+   test_dtype_small.c. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -56,28 +58,41 @@ static uint32_t float_bits_of(float x)
   return bits;
 }
 
+enum { IEEE_DTYPES = PF_BF16 + 1 }; /* f64, f32, f16 and bf16 */
+
 static void test_table(void **unused)
 {
   (void)unused;
-  static const char *const names[] = {"f64", "f32", "f16", "bf16"};
-  static const char *const torch[] = {"torch.float64", "torch.float32", "torch.float16",
-                                      "torch.bfloat16"};
-  assert_int_equal(PF_DTYPE_COUNT, 4);
+  static const char *const names[] = {
+    "f64",     "f32",         "f16",         "bf16", "f8_e4m3fn",
+    "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz", "s8",   "u8",  "s32"};
+  static const char *const torch[] = {
+    "float64",     "float32",         "float16",         "bfloat16", "float8_e4m3fn",
+    "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "int8",     "uint8", "int32"};
+  static const int bytes[] = {8, 4, 2, 2, 1, 1, 1, 1, 1, 1, 4};
+  assert_int_equal(PF_DTYPE_COUNT, 11);
   for (int t = 0; t < PF_DTYPE_COUNT; t++) {
     const pf_dtype_info *d = pf_dtype_of((pf_dtype)t);
     pf_dtype found = PF_DTYPE_COUNT;
     assert_string_equal(d->name, names[t]);
-    assert_string_equal(d->torch, torch[t]);
+    assert_memory_equal(d->torch, "torch.", 6);
+    assert_string_equal(d->torch + 6, torch[t]);
+    assert_int_equal(d->bytes, bytes[t]);
     assert_true(pf_dtype_find(names[t], strlen(names[t]), &found) && found == (pf_dtype)t);
     assert_ptr_equal(pf_format_of((pf_dtype)t), &d->format);
-    assert_int_equal(1 + d->exponent_bits + d->format.precision - 1, 8 * d->bytes);
-    assert_int_equal(d->format.emin, 2 - (1 << (d->exponent_bits - 1)));
+    assert_int_equal(pf_is_integer(&d->format), t >= PF_S8);
+  }
+  for (int t = 0; t < IEEE_DTYPES; t++) {
+    const pf_dtype_info *d = pf_dtype_of((pf_dtype)t);
     const int p = d->format.precision;
+    assert_int_equal(1 + d->exponent_bits + p - 1, 8 * d->bytes);
+    assert_int_equal(d->format.emin, 2 - (1 << (d->exponent_bits - 1)));
     assert_true(d->format.max == ldexp(2 - ldexp(1, 1 - p), 1 - d->format.emin));
   }
   pf_dtype out = PF_F16;
   assert_false(pf_dtype_find("bf", 2, &out) || pf_dtype_find("f321", 4, &out));
   assert_false(pf_dtype_find("", 0, &out) || pf_dtype_find("F32", 3, &out));
+  assert_false(pf_dtype_find("f8_e4m3", 7, &out) || pf_dtype_find("s3", 2, &out));
   assert_true(pf_dtype_find("bf16[3]", 4, &out) && out == PF_BF16);
 }
 
@@ -101,8 +116,8 @@ static double meaning(pf_dtype t, uint64_t bits)
 }
 
 static const pf_dtype sixteen[] = {PF_F16, PF_BF16};
-static const uint64_t quiet_nan[PF_DTYPE_COUNT] = {UINT64_C(0x7ff8000000000000), 0x7fc00000, 0x7e00,
-                                                   0x7fc0};
+static const uint64_t quiet_nan[IEEE_DTYPES] = {UINT64_C(0x7ff8000000000000), 0x7fc00000, 0x7e00,
+                                                0x7fc0};
 
 static void check_encoding(pf_dtype t, uint64_t bits)
 {
@@ -209,13 +224,22 @@ static void test_f64(void **unused)
 static void test_bytes(void **unused)
 {
   (void)unused;
-  static const uint8_t one_and_a_bit[PF_DTYPE_COUNT][8] = {
+  static const uint8_t encoded[PF_DTYPE_COUNT][8] = {
     [PF_F64] = {0x01, 0, 0, 0, 0, 0, 0xf0, 0x3f},
     [PF_F32] = {0x01, 0, 0x80, 0x3f},
     [PF_F16] = {0x01, 0x3c},
     [PF_BF16] = {0x81, 0x3f},
+    [PF_F8_E4M3FN] = {0x39},
+    [PF_F8_E5M2] = {0x3d},
+    [PF_F8_E4M3FNUZ] = {0x41},
+    [PF_F8_E5M2FNUZ] = {0x41},
+    [PF_S8] = {0xfe},
+    [PF_U8] = {0xfe},
+    [PF_S32] = {0xfe, 0x01, 0x02, 0x83},
   };
-  static const double value[PF_DTYPE_COUNT] = {1 + 0x1p-52, 1 + 0x1p-23, 1 + 0x1p-10, 1 + 0x1p-7};
+  static const double value[PF_DTYPE_COUNT] = {
+    1 + 0x1p-52, 1 + 0x1p-23, 1 + 0x1p-10, 1 + 0x1p-7, 1.125, 1.25, 1.125, 1.25,
+    -2,          254,         (double)0x830201fe - 0x1p32};
   for (int i = 0; i < PF_DTYPE_COUNT; i++) {
     const pf_dtype t = (pf_dtype)i;
     const size_t bytes = (size_t)pf_dtype_of(t)->bytes;
@@ -224,7 +248,7 @@ static void test_bytes(void **unused)
       uint8_t want[24];
       memset(memory, 0xa5, sizeof memory);
       memset(want, 0xa5, sizeof want);
-      memcpy(want + offset, one_and_a_bit[t], bytes);
+      memcpy(want + offset, encoded[t], bytes);
       pf_store(t, memory + offset, value[t]);
       assert_memory_equal(memory, want, sizeof memory);
       assert_true(pf_load(t, memory + offset) == value[t]);
@@ -244,10 +268,12 @@ static void test_environment(void **unused)
   (void)unused;
 #if defined(__SSE2__)
   double between[PF_DTYPE_COUNT]; /* 2.75 quanta; f64 has no such number */
+  double three[PF_DTYPE_COUNT];
   uint64_t decoded[PF_DTYPE_COUNT];
   uint64_t encoded[PF_DTYPE_COUNT];
   for (int t = 0; t < PF_DTYPE_COUNT; t++) {
     between[t] = ldexp(2.75, pf_quantum(pf_format_of((pf_dtype)t)));
+    three[t] = ldexp(3, pf_quantum(pf_format_of((pf_dtype)t)));
   }
   const unsigned int before = _mm_getcsr();
   _mm_setcsr(before | 0x8040 | 0x6000); /* FTZ, DAZ, rounding toward zero */
@@ -257,7 +283,7 @@ static void test_environment(void **unused)
   }
   _mm_setcsr(before);
   for (int t = 0; t < PF_DTYPE_COUNT; t++) {
-    assert_int_equal(decoded[t], bits_of(meaning((pf_dtype)t, 3)));
+    assert_int_equal(decoded[t], bits_of(three[t]));
     assert_int_equal(encoded[t], 3);
   }
 #else
@@ -268,15 +294,16 @@ static void test_environment(void **unused)
 static void test_promote(void **unused)
 {
   (void)unused;
-  static const pf_dtype want[PF_DTYPE_COUNT][PF_DTYPE_COUNT] = {
-    {PF_F64, PF_F64, PF_F64, PF_F64},
-    {PF_F64, PF_F32, PF_F32, PF_F32},
-    {PF_F64, PF_F32, PF_F16, PF_F32},
-    {PF_F64, PF_F32, PF_F32, PF_BF16},
+  static const char *const want[PF_DTYPE_COUNT] = {
+    /* by row and column: f64 f32 f16 bf16, the fp8, s8 u8 s32, in hexadecimal */
+    "00000000000", "01111111111", "01212222222", "01133333333",
+    "01234111444", "01231511555", "01231161666", "01231117777",
+    "012345678aa", "01234567a9a", "01234567aaa",
   };
   for (int a = 0; a < PF_DTYPE_COUNT; a++) {
     for (int b = 0; b < PF_DTYPE_COUNT; b++) {
-      assert_int_equal(pf_promote((pf_dtype)a, (pf_dtype)b), want[a][b]);
+      const int promoted = (int)pf_promote((pf_dtype)a, (pf_dtype)b);
+      assert_int_equal("0123456789a"[promoted], want[a][b]);
     }
   }
 }
@@ -286,15 +313,21 @@ static void test_dtype_for(void **unused)
   (void)unused;
   pf_dtype out = PF_DTYPE_COUNT;
   for (int t = 0; t < PF_DTYPE_COUNT; t++) {
-    assert_true(pf_dtype_for(pf_format_of((pf_dtype)t), &out) && out == (pf_dtype)t);
+    pf_format f = *pf_format_of((pf_dtype)t);
+    assert_true(pf_dtype_for(&f, &out) && out == (pf_dtype)t);
+    f.overflow = PF_OVERFLOW_SATURATE;
+    f.rounding = PF_TOWARD_ZERO;
+    assert_true(pf_dtype_for(&f, &out) && out == (pf_dtype)t);
   }
-  pf_format f = {11, -126, 0x1.ffcp127, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY};
-  assert_true(pf_dtype_for(&f, &out) && out == PF_F32); /* TF32 */
-  f = (pf_format){4, -6, 448, false, true, PF_NEAREST_EVEN, PF_OVERFLOW_NAN};
+  assert_true(pf_dtype_for(&pf_tf32, &out) && out == PF_F32);
+  /* What 8 bits could hold, but is none of their formats, goes to a wider float. */
+  pf_format f = {3, -1, 7, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, PF_SYMMETRIC};
   assert_true(pf_dtype_for(&f, &out) && pf_dtype_of(out)->bytes == 2);
-  f = (pf_format){32, -126, FLT_MAX, true, true, PF_TOWARD_ZERO, PF_OVERFLOW_INFINITY};
+  f = (pf_format){4, -6, 240, false, true, PF_NEAREST_EVEN, PF_OVERFLOW_NAN, PF_SYMMETRIC};
+  assert_true(pf_dtype_for(&f, &out) && pf_dtype_of(out)->bytes == 2);
+  f = (pf_format){32, -126, FLT_MAX, true, true, PF_TOWARD_ZERO, 0, PF_SYMMETRIC};
   assert_true(pf_dtype_for(&f, &out) && out == PF_F64);
-  f = (pf_format){54, -1022, DBL_MAX, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY};
+  f = (pf_format){54, -1022, DBL_MAX, true, true, PF_NEAREST_EVEN, 0, PF_SYMMETRIC};
   assert_false(pf_dtype_for(&f, &out));
 }
 

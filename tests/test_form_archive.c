@@ -207,14 +207,14 @@ static const damage damages[] = {
   {206, 1, 1, {12}, 222, "1 bytes that are no field"},
   /* what */
   {22, 1, 1, {1}, 22, "operation 1, known are 0..0"},
-  {23, 1, 1, {6}, 23, "graph 6, known are 0..5"},
+  {23, 1, 1, {7}, 23, "graph 7, known are 0..6"},
   {23, 1, 1, {3}, 25, "field 8002, but the graph has no alpha and beta"},
   {24, 1, 1, {2}, 24, "flags 2, known are 0..1"},
   {24, 1, 1, {1}, 204, "field 8014, but the output is c"},
   {18, 5, 6, {4, 0, 0, 0, 0, 0}, 18, "field 8001 has 4 bytes, not 3"},
   {27, 5, 6, {17, 0, 0, 0, 0, 0}, 27, "field 8002 has 17 bytes, not 16"},
   /* tensors */
-  {53, 1, 1, {4}, 53, "dtype 4, known are 0..3"},
+  {53, 1, 1, {11}, 53, "dtype 11, known are 0..10"},
   {54, 1, 1, {7}, 54, "rank 7, known are 0..6"},
   {54, 1, 1, {1}, 49, "field 8010 has 22 bytes, not 14"},
   {49, 26, 4, {0, 0, 0, 0}, 49, "field 8010 has 0 bytes, not 6"},

@@ -223,7 +223,7 @@ static void test_bytes_in_the_way(void **unused)
       if (byte != 0 && strchr("0123456789abcdefABCDEF \txy", byte))
         continue;
       memcpy(line, whole, sizeof line);
-      if (line[i] == (char)byte)
+      if (line[i] == (char)byte || (line[i] == 'f' && byte == 's')) /* s32 is a dtype, too */
         continue;
       line[i] = (char)byte;
       assert_int_equal(pf_text_parse(line, sizeof whole - 1, &a, &c, &e), PF_BAD_INPUT);

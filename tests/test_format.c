@@ -16,20 +16,19 @@
 #include "format.h"
 #include "format_reference.h"
 
-static const pf_format bf16 = {8, -126, 0x1.fep127, true, true, 0, 0};
-static const pf_format f16 = {11, -14, 65504, true, true, 0, 0};
-static const pf_format f32 = {24, -126, FLT_MAX, true, true, 0, 0};
-static const pf_format f64 = {53, -1022, DBL_MAX, true, true, 0, 0};
-static const pf_format tf32 = {11, -126, 0x1.ffcp127, true, true, 0, 0};
-static const pf_format e4m3fn = {4, -6, 448, false, true, PF_NEAREST_EVEN, PF_OVERFLOW_NAN};
-static const pf_format e5m2 = {3, -14, 57344, true, true, 0, 0};
-static const pf_format e4m3fnuz = {4, -7, 240, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_NAN};
-static const pf_format toy = {3, -2, 7, true, true, 0, 0};
-static const pf_format two_bits = {2, -3, 6, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_SATURATE};
+static const pf_format bf16 = {8, -126, 0x1.fep127, true, true, 0, 0, 0};
+static const pf_format f16 = {11, -14, 65504, true, true, 0, 0, 0};
+static const pf_format f32 = {24, -126, FLT_MAX, true, true, 0, 0, 0};
+static const pf_format f64 = {53, -1022, DBL_MAX, true, true, 0, 0, 0};
+static const pf_format e4m3fn = {4, -6, 448, false, true, PF_NEAREST_EVEN, PF_OVERFLOW_NAN, 0};
+static const pf_format e5m2 = {3, -14, 57344, true, true, 0, 0, 0};
+static const pf_format e4m3fnuz = {4, -7, 240, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_NAN, 0};
+static const pf_format toy = {3, -2, 7, true, true, 0, 0, 0};
+static const pf_format two_bits = {2, -3, 6, false, false, 0, PF_OVERFLOW_SATURATE, 0};
 /* Its subnormals and some of its midpoints are subnormal doubles. */
-static const pf_format deep = {5, -1060, 0x1.fp-1000, true, true, 0, 0};
+static const pf_format deep = {5, -1060, 0x1.fp-1000, true, true, 0, 0, 0};
 
-static const pf_format *const small_formats[] = {&bf16,     &f16, &tf32,     &e4m3fn, &e5m2,
+static const pf_format *const small_formats[] = {&bf16,     &f16, &pf_tf32,  &e4m3fn, &e5m2,
                                                  &e4m3fnuz, &toy, &two_bits, &deep};
 #define SMALL_FORMATS (sizeof small_formats / sizeof *small_formats)
 
@@ -97,8 +96,9 @@ static void test_overflow(void **unused)
 {
   (void)unused;
   static const pf_overflow policies[] = {PF_OVERFLOW_INFINITY, PF_OVERFLOW_SATURATE,
-                                         PF_OVERFLOW_NAN};
-  const pf_format *const formats[] = {&bf16, &f16, &f32, &tf32, &e4m3fn, &e5m2, &e4m3fnuz, &toy};
+                                         PF_OVERFLOW_NAN, 0};
+  const pf_format *const formats[] = {&bf16,   &f16,  &f32,      &pf_tf32,
+                                      &e4m3fn, &e5m2, &e4m3fnuz, &toy};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     for (int j = 0; j < 9; j++) {
       const pf_format f = with(formats[i], roundings[j / 3], policies[j % 3]);
@@ -130,6 +130,10 @@ static void test_overflow(void **unused)
   assert_true(pf_round(&f16, nextafter(65520, 0)) == 65504 && isinf(pf_round(&f16, 65520)));
   assert_true(isinf(pf_round(&bf16, 0x1.ffp127)) && isinf(pf_round(&f32, 0x1.ffffffp127)));
   assert_true(pf_round(&e5m2, 61440) == INFINITY && pf_round(&e5m2, -INFINITY) == -INFINITY);
+  const pf_format finite_e5m2 = with(&e5m2, PF_NEAREST_EVEN, PF_OVERFLOW_SATURATE);
+  assert_true(pf_round(&finite_e5m2, 61440) == 57344);
+  assert_true(pf_round(&finite_e5m2, -INFINITY) == -57344);
+  assert_true(isnan(pf_round(&finite_e5m2, NAN)));
 }
 
 /* f32 against the hardware's conversion by the million, and against MPFR in all roundings. */
@@ -224,6 +228,8 @@ static void test_constants(void **unused)
   const pf_format truncating = with(&bf16, PF_TOWARD_ZERO, PF_OVERFLOW_INFINITY);
   assert_true(pf_unit_roundoff(&bf16) == 0x1p-8 && pf_unit_roundoff(&truncating) == 0x1p-7);
   assert_true(pf_unit_roundoff(&f64) == 0x1p-53 && pf_unit_roundoff(&e4m3fn) == 0x1p-4);
+  assert_true(pf_smallest_normal(&pf_tf32) == 0x1p-126 && pf_next_up(&pf_tf32, 1) == 1 + 0x1p-10);
+  assert_true(pf_next_up(&pf_tf32, pf_tf32.max) == INFINITY && pf_lowest(&pf_tf32) == -0x1.ffcp127);
   assert_true(pf_smallest_normal(&f16) == 0x1p-14 && pf_smallest_normal(&deep) == 0x1p-1060);
   assert_int_equal(pf_quantum(&f64), -1074);
   assert_int_equal(pf_quantum(&bf16), -133);
@@ -235,7 +241,8 @@ static void test_constants(void **unused)
 static void test_contains(void **unused)
 {
   (void)unused;
-  const pf_format *const formats[] = {&f64, &f32, &f16, &bf16, &tf32, &e4m3fn, &e5m2, &e4m3fnuz};
+  const pf_format *const formats[] = {&f64,     &f32,    &f16,  &bf16,
+                                      &pf_tf32, &e4m3fn, &e5m2, &e4m3fnuz};
   static const char *const matrix[] = {
     "11111111", /* f64 holds each of the list above */
     "01111111", /* f32 */
@@ -267,7 +274,7 @@ static void test_contains(void **unused)
     assert_int_equal(pf_format_contains(&other[i], &f16), i < 3 || i >= 5);
   }
   /* Its small normals are subnormals of f16: the quantum decides, not emin. */
-  const pf_format short_f16 = {8, -17, 65280, true, true, 0, 0};
+  const pf_format short_f16 = {8, -17, 65280, true, true, 0, 0, 0};
   assert_true(pf_format_contains(&f16, &short_f16));
 }
 

@@ -15,9 +15,9 @@
 #include "format.h"
 #include "format_reference.h"
 
-static const pf_format bf16 = {8, -126, 0x1.fep127, true, true, 0, 0};
-static const pf_format f32 = {24, -126, FLT_MAX, true, true, 0, 0};
-static const pf_format f64 = {53, -1022, DBL_MAX, true, true, 0, 0};
+static const pf_format bf16 = {8, -126, 0x1.fep127, true, true, 0, 0, 0};
+static const pf_format f32 = {24, -126, FLT_MAX, true, true, 0, 0, 0};
+static const pf_format f64 = {53, -1022, DBL_MAX, true, true, 0, 0, 0};
 
 static const pf_rounding roundings[] = {PF_NEAREST_EVEN, PF_NEAREST_AWAY, PF_TOWARD_ZERO};
 
@@ -97,7 +97,7 @@ static void test_single_rounding(void **unused)
   mpfr_inits2(EXACT_BITS, s.exact, s.a, s.b, (mpfr_ptr)NULL);
   for (int p = 3; p <= 51; p = p == 24 ? 51 : p + 1) {
     for (int j = 0; j < 3; j++) {
-      const pf_format f = {p, -6, ldexp(2 - ldexp(1, 1 - p), 7), true, true, roundings[j], 0};
+      const pf_format f = {p, -6, ldexp(2 - ldexp(1, 1 - p), 7), true, true, roundings[j], 0, 0};
       s.differs = 0;
       for (int i = 0; i < 800; i++) {
         check_hard_sums(&s, &f);
@@ -175,7 +175,7 @@ static void test_sum_to_odd(void **unused)
   const pf_format saturating = with(&bf16, PF_NEAREST_EVEN, PF_OVERFLOW_SATURATE);
   assert_true(same(pf_round_sum(&bf16, DBL_MAX, DBL_MAX), INFINITY));
   assert_true(pf_round_sum(&saturating, DBL_MAX, DBL_MAX) == bf16.max);
-  assert_true(pf_round_sum(&saturating, DBL_MAX, INFINITY) == INFINITY);
+  assert_true(pf_round_sum(&saturating, DBL_MAX, INFINITY) == bf16.max);
   const pf_format truncating = with(&bf16, PF_TOWARD_ZERO, PF_OVERFLOW_INFINITY);
   assert_true(pf_round_sum(&truncating, -DBL_MAX, -DBL_MAX) == -bf16.max);
   assert_true(same(pf_round_sum(&bf16, 1, -1), 0.0) && same(pf_round_sum(&bf16, -0.0, -0.0), -0.0));

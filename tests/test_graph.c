@@ -13,14 +13,16 @@
    row nor a renumbered enum passes. */
 static const struct {
   const char *name;
-  bool has_c, has_bias, bias_optional, weight;
+  bool has_c, has_bias, bias_optional, weight, scaled;
+  const char *promises;
 } graphs[] = {
-  { "matmul_out_f32_add", false, true, false, false },
-  { "matmul_add", false, true, false, false },
-  { "matmul_cast_f32_add", false, true, false, false },
-  { "matmul", false, false, false, false },
-  { "linear", false, true, true, true },
-  { "addmm", true, false, false, false },
+  { "matmul_out_f32_add", false, true, false, false, false, "eager" },
+  { "matmul_add", false, true, false, false, false, "eager" },
+  { "matmul_cast_f32_add", false, true, false, false, false, "eager" },
+  { "matmul", false, false, false, false, false, "eager" },
+  { "linear", false, true, true, true, false, "eager" },
+  { "addmm", true, false, false, false, false, "eager" },
+  { "scaled_matmul", false, true, true, false, true, "dequantize" },
 };
 
 static void test_graph_table(void **state)
@@ -34,7 +36,8 @@ static void test_graph_table(void **state)
     assert_int_equal(info->has_bias, graphs[g].has_bias);
     assert_int_equal(info->bias_optional, graphs[g].bias_optional);
     assert_int_equal(info->weight, graphs[g].weight);
-    assert_string_equal(info->promises, "eager");
+    assert_int_equal(info->scaled, graphs[g].scaled);
+    assert_string_equal(info->promises, graphs[g].promises);
     assert_true(strlen(info->torch) > 0);
   }
 }
@@ -105,6 +108,7 @@ static void test_graph_result(void **state)
     assert_int_equal(pf_graph_result(PF_ADDMM, in, addend), results[i].add);
     assert_int_equal(pf_graph_result(PF_MATMUL_CAST_F32_ADD, in, addend), results[i].cast_f32_add);
     assert_int_equal(pf_graph_result(PF_MATMUL_PLAIN, in, addend), in);
+    assert_int_equal(pf_graph_result(PF_SCALED_MATMUL, in, addend), PF_F32);
   }
 }
 

@@ -78,12 +78,30 @@ static double model_distance(const model *m, double got)
   return big_double(&difference, 0, UP);
 }
 
+/* (-1)^negative * v to an integer, modulo 2^bits or held at the ends. */
+static double model_integer(const big *v, bool negative, const pf_format *f)
+{
+  const int point = -BASE, bits = f->emin + (f->range == PF_TWOS_COMPLEMENT);
+  const bool half = big_bit(v, point - 1), below = big_any_below(v, point - 1);
+  uint64_t whole = 0;
+  for (int i = 62; i >= 0; i--) whole = whole << 1 | big_bit(v, point + i);
+  if (f->rounding == PF_NEAREST_EVEN) whole += half && (below || whole & 1);
+  if (f->rounding == PF_NEAREST_AWAY) whole += half;
+  const double lowest = f->range == PF_UNSIGNED ? 0 : -f->max - 1;
+  if (f->overflow != PF_OVERFLOW_WRAP && (big_length(v) > point + 62 || (double)whole > f->max))
+    return negative ? lowest : f->max;
+  if (f->overflow != PF_OVERFLOW_WRAP && negative) return fmax(-(double)whole, lowest) + 0.0;
+  const uint64_t residue = (negative ? 0 - whole : whole) & ((UINT64_C(1) << bits) - 1);
+  return (double)residue > f->max ? (double)residue - ldexp(1, bits) : (double)residue;
+}
+
 static double model_nearest(const model *m, const pf_format *f)
 {
   static const direction directions[] = {
     [PF_NEAREST_EVEN] = EVEN, [PF_NEAREST_AWAY] = AWAY, [PF_TOWARD_ZERO] = DOWN};
   big v;
   const int sign = big_subtract(&m->positive, &m->negative, &v);
+  if (f->range != PF_SYMMETRIC) return model_integer(&v, sign < 0, f);
   double x = big_round(&v, 0, f->precision, f->emin - f->precision + 1, directions[f->rounding]);
   const bool saturates = f->overflow == PF_OVERFLOW_SATURATE || f->rounding == PF_TOWARD_ZERO;
   if (x > f->max && f->overflow == PF_OVERFLOW_NAN) return NAN;
@@ -94,20 +112,25 @@ static double model_nearest(const model *m, const pf_format *f)
 /* ---- the two side by side ---- */
 
 static const pf_format formats[] = {
-  {53, -1022, DBL_MAX, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY},
-  {53, -1022, DBL_MAX, true, true, PF_NEAREST_AWAY, PF_OVERFLOW_INFINITY},
-  {53, -1022, DBL_MAX, true, true, PF_TOWARD_ZERO, PF_OVERFLOW_INFINITY},
-  {24, -126, FLT_MAX, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY},
-  {24, -126, FLT_MAX, true, true, PF_TOWARD_ZERO, PF_OVERFLOW_INFINITY},
-  {11, -14, 65504, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY},
-  {8, -126, 0x1.fep127, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY},
-  {8, -126, 0x1.fep127, true, true, PF_NEAREST_AWAY, PF_OVERFLOW_SATURATE},
-  {4, -6, 448, false, true, PF_NEAREST_EVEN, PF_OVERFLOW_NAN},         /* e4m3fn */
-  {4, -7, 240, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_SATURATE},   /* e4m3fnuz, saturating */
-  {3, -4, 28, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY},
-  {3, -4, 28, true, true, PF_NEAREST_AWAY, PF_OVERFLOW_NAN},
-  {3, -1022, 0x1.cp1023, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY},
-  {51, -1022, 0x1.ffffffffffffcp1023, true, true, PF_NEAREST_AWAY, PF_OVERFLOW_NAN},
+  {53, -1022, DBL_MAX, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, 0},
+  {53, -1022, DBL_MAX, true, true, PF_NEAREST_AWAY, PF_OVERFLOW_INFINITY, 0},
+  {53, -1022, DBL_MAX, true, true, PF_TOWARD_ZERO, PF_OVERFLOW_INFINITY, 0},
+  {24, -126, FLT_MAX, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, 0},
+  {24, -126, FLT_MAX, true, true, PF_TOWARD_ZERO, PF_OVERFLOW_INFINITY, 0},
+  {11, -14, 65504, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, 0},
+  {8, -126, 0x1.fep127, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, 0},
+  {8, -126, 0x1.fep127, true, true, PF_NEAREST_AWAY, PF_OVERFLOW_SATURATE, 0},
+  {4, -6, 448, false, true, PF_NEAREST_EVEN, PF_OVERFLOW_NAN, 0},         /* e4m3fn */
+  {4, -7, 240, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_SATURATE, 0}, /* e4m3fnuz, saturating */
+  {3, -4, 28, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, 0},
+  {3, -4, 28, true, true, PF_NEAREST_AWAY, PF_OVERFLOW_NAN, 0},
+  {3, -1022, 0x1.cp1023, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, 0},
+  {51, -1022, 0x1.ffffffffffffcp1023, true, true, PF_NEAREST_AWAY, PF_OVERFLOW_NAN, 0},
+  {8, 7, 127, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_WRAP, PF_TWOS_COMPLEMENT},
+  {9, 8, 255, false, false, PF_NEAREST_AWAY, PF_OVERFLOW_WRAP, PF_UNSIGNED},
+  {9, 8, 255, false, false, PF_TOWARD_ZERO, PF_OVERFLOW_SATURATE, PF_UNSIGNED},
+  {32, 31, 0x1p31 - 1, false, false, PF_TOWARD_ZERO, PF_OVERFLOW_WRAP, PF_TWOS_COMPLEMENT},
+  {32, 31, 0x1p31 - 1, false, false, PF_NEAREST_EVEN, PF_OVERFLOW_SATURATE, PF_TWOS_COMPLEMENT},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 

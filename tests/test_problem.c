@@ -2,7 +2,6 @@
 #include "place_checks.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "problem.h"
 
@@ -158,7 +157,7 @@ static void check_storage(const pf_problem *p, pf_role r)
   assert_non_null(expected);
   assert_int_equal(p->storage_bytes[r], size * bytes);
   for (int64_t i = 0; i < size; i++)
-    expected[i] = pf_encode(o->dtype, NAN);
+    expected[i] = pf_marker_bits(o->dtype);
   for (int64_t i = 0; i < count + v->edit_count; i++) {
     int64_t at[PF_MAX_RANK];
     const int64_t index = i < count ? i : v->edits[i - count].index;

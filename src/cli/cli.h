@@ -26,6 +26,7 @@ int pf_cmd_explain(int argc, char **argv);
 int pf_cmd_show(int argc, char **argv);
 int pf_cmd_encode(int argc, char **argv);
 int pf_cmd_random(int argc, char **argv);
+int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
 
@@ -36,6 +37,10 @@ int pf_cli_fail(int code, const char *format, ...) __attribute__((format(printf,
 /* The same for what a call reported: "precfuzz: WHERE: offset N: ..."; where may be NULL. */
 int pf_cli_report(pf_status s, const pf_error *e, bool has_offset, const char *where);
 int pf_cli_worse(int a, int b);
+/* The number that an option's argument says, decimal, 0x or 0; ends the program where it is none from
+   low to high. */
+uint64_t pf_cli_number(struct argp_state *state, const char *option, const char *text, uint64_t low,
+                       uint64_t high);
 /* Can stdout still be written?  Long commands stop where it cannot. */
 bool pf_cli_output_ok(void);
 /* As a word of a shell's command. */

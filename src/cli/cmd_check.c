@@ -127,7 +127,7 @@ static int check(pf_check_command *c)
   const int code = pf_settings_open(&c->settings);
   if (code)
     return code;
-  if (c->table_wanted && c->settings.session.options.rule == PF_RULE_AGREE)
+  if (c->table_wanted && c->settings.session.options.rule.kind == PF_RULE_AGREE)
     return pf_cli_fail(PF_EXIT_BAD_INPUT, "--table: rule agree compares pairs; the table is of "
                                           "contract or graph");
   c->settings.session.options.measure = !c->table_wanted;
@@ -141,6 +141,7 @@ static int check(pf_check_command *c)
   if (c->table)
     pf_table_print(c->table, &c->settings, stdout);
   pf_counts_print(&c->counts, stdout);
+  pf_report_rule(&c->settings.session.options.rule, stdout);
   return c->code;
 }
 

@@ -270,13 +270,14 @@ static void print_case(const pf_explain_command *c, const pf_case *what, const p
 /* Two examinations: one engine's rows by their steps, then what was asked for. */
 static int explain(pf_explain_command *c, const pf_case *what)
 {
+  char rule[PF_RULE_TEXT];
   pf_session *s = &c->settings.session;
   if (!c->settings.engines_chosen)
     pf_options_engines(&s->options, "reference:forward", NULL);
   print_case(c, what, s->options.engine[0]);
   const pf_options wanted = s->options;
   s->options.engine_count = 1;
-  s->options.rule = PF_RULE_CONTRACT;
+  s->options.rule = (pf_rule){.kind = PF_RULE_CONTRACT};
   pf_status status = pf_session_examine(s, what, explain_row, c);
   s->options = wanted;
   if (!status) {
@@ -285,7 +286,8 @@ static int explain(pf_explain_command *c, const pf_case *what)
   }
   if (status)
     return pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", c->path);
-  printf("\nrule %s: ", pf_rule_name(wanted.rule));
+  pf_rule_print(&wanted.rule, rule, sizeof rule);
+  printf("\nrule %s: ", rule);
   c->counts.cases = 1;
   pf_counts_print(&c->counts, stdout);
   return c->code;

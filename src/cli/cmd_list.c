@@ -33,8 +33,9 @@ static void print_graph(pf_graph g)
   printf("%s: %s\n", info->name, info->torch);
   for (const pf_row *r = pf_rows; r->text; r++)
     if (r->graph == g) {
-      printf("  %-18s %s%s\n", r->strategy, r->note,
-             strcmp(r->strategy, info->promises) ? "" : " (what the graph promises)");
+      printf("  %-18s %s%s%s\n", r->strategy, r->note,
+             strcmp(r->strategy, info->promises) ? "" : " (what the graph promises)",
+             r->by_name ? " (by name only)" : "");
       print_steps(r->text);
     }
 }

@@ -50,7 +50,8 @@ static const struct argp_option options[] = {
   {.name = "max-findings", .key = KEY_FINDINGS, .arg = "N",
    .doc = "Stop after findings of N different signatures; default 10"},
   {.name = "dtype", .key = KEY_DTYPE, .arg = "LIST", .group = 3,
-   .doc = "Only these dtypes: f64, f32, f16, bf16, with commas between"},
+   .doc = "Only these dtypes: f64, f32, f16, bf16, f8_e4m3fn, f8_e5m2, f8_e4m3fnuz, "
+          "f8_e5m2fnuz, s8, u8, s32, with commas between"},
   {.name = "graph", .key = KEY_GRAPH, .arg = "LIST",
    .doc = "Only these graphs (see precfuzz strategies)"},
   {.name = "values", .key = KEY_VALUES, .arg = "LIST",
@@ -69,18 +70,6 @@ static const char doc[] =
     "A finding is shown once for each signature, and its case written to FOLDER.  The same seed "
     "gives the same cases.  Ctrl-C ends with the summary.\n\n"
     "Exit status: 0 no finding, 1 findings, 2 an option is wrong, 3 the machinery failed.";
-
-static uint64_t parse_number(struct argp_state *state, const char *option, const char *text,
-                             uint64_t low, uint64_t high)
-{
-  char *end;
-  errno = 0;
-  const unsigned long long v = strtoull(text, &end, 0);
-  if (errno || end == text || *end || text[0] == '-' || v < low || v > high)
-    argp_error(state, "--%s: '%s' is no number from %" PRIu64 " to %" PRIu64, option, text, low,
-               high);
-  return v;
-}
 
 static bool find_dtype(const char *name, size_t length, int *out)
 {
@@ -136,20 +125,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   pf_random_command *c = state->input;
   switch (key) {
   case ARGP_KEY_INIT: state->child_inputs[0] = &c->settings; return 0;
-  case 'n': c->count = parse_number(state, "count", arg, 1, MOST_CASES); return 0;
-  case 'S': c->seed = parse_number(state, "seed", arg, 0, UINT64_MAX); return 0;
+  case 'n': c->count = pf_cli_number(state, "count", arg, 1, MOST_CASES); return 0;
+  case 'S': c->seed = pf_cli_number(state, "seed", arg, 0, UINT64_MAX); return 0;
   case 'o': c->folder = arg; return 0;
   case KEY_FINDINGS:
-    c->max_findings = parse_number(state, "max-findings", arg, 1, MOST_FINDINGS);
+    c->max_findings = pf_cli_number(state, "max-findings", arg, 1, MOST_FINDINGS);
     return 0;
   case KEY_DTYPE: c->filter.dtypes = parse_set(state, "dtype", arg, find_dtype); return 0;
   case KEY_GRAPH: c->filter.graphs = parse_set(state, "graph", arg, find_graph); return 0;
   case KEY_VALUES: c->filter.kinds = parse_set(state, "values", arg, find_kind); return 0;
   case KEY_LAYOUT: parse_layout(state, arg, &c->filter); return 0;
   case KEY_WORK:
-    c->filter.max_work = (int64_t)parse_number(state, "max-work", arg, 1, PF_MAX_WORK);
+    c->filter.max_work = (int64_t)pf_cli_number(state, "max-work", arg, 1, PF_MAX_WORK);
     return 0;
-  case KEY_LENGTH: c->length = parse_number(state, "length", arg, 1, LONGEST); return 0;
+  case KEY_LENGTH: c->length = pf_cli_number(state, "length", arg, 1, LONGEST); return 0;
   case ARGP_KEY_ARG: argp_error(state, "'%s' is no option", arg); return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
@@ -349,6 +338,7 @@ static int run(pf_random_command *c)
   if (interrupted)
     puts("interrupted");
   pf_counts_print(&c->counts, stdout);
+  pf_report_rule(&c->settings.session.options.rule, stdout);
   printf("%" PRIu64 " signatures, %" PRIu64 " elements, %" PRIu64 " products judged; seed %" PRIu64
          "\n", c->signatures, c->settings.session.elements, c->settings.session.products, c->seed);
   return c->code;

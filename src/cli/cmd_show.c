@@ -47,6 +47,19 @@ static void print_values(const pf_values *v)
   putchar('\n');
 }
 
+static void print_scale(const pf_scale *s)
+{
+  if (s->kind == PF_SCALE_NONE)
+    return;
+  printf("         scale by %s", pf_scale_kind_name(s->kind));
+  if (s->kind == PF_SCALE_BLOCK)
+    printf(" of %d", s->block);
+  if (s->values)
+    printf(", %" PRId64 " given\n", s->count);
+  else
+    printf(", seed %" PRIu32 "\n", s->seed);
+}
+
 static void print_layout(const pf_operand *o)
 {
   printf("  %s", pf_operand_dense(o) ? "dense" : "strides ");
@@ -113,6 +126,7 @@ static void print_operand(const pf_problem *p, pf_role role, bool all)
   }
   putchar('\n');
   print_values(&o->values);
+  print_scale(&o->scale);
   if (all || pf_operand_count(o) <= SMALL)
     print_elements(p, role);
 }

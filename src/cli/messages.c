@@ -1,6 +1,8 @@
 /* Messages, exit codes and words. */
 #include "cli.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,18 @@ int pf_cli_report(pf_status s, const pf_error *e, bool has_offset, const char *w
 int pf_cli_worse(int a, int b)
 {
   return a > b ? a : b;
+}
+
+uint64_t pf_cli_number(struct argp_state *state, const char *option, const char *text, uint64_t low,
+                       uint64_t high)
+{
+  char *end;
+  errno = 0;
+  const unsigned long long v = strtoull(text, &end, 0);
+  if (errno || end == text || *end || text[0] == '-' || v < low || v > high)
+    argp_error(state, "--%s: '%s' is no number from %" PRIu64 " to %" PRIu64, option, text, low,
+               high);
+  return v;
 }
 
 bool pf_cli_output_ok(void)

@@ -16,7 +16,9 @@ static const struct argp_option options[] = {
           "all rows of the graph (precfuzz strategies), under rule agree eager,inductor"},
   {.name = "rule", .key = 'r', .arg = "RULE",
    .doc = "contract (default): a result must lie in the enclosure of its own row; graph: in that "
-          "of what the graph as written promises; agree: two rows' results each in the other's"},
+          "of what the graph as written promises; agree: two rows' results each in the other's.  "
+          "Or as other test suites judge, by the exact result alone: torch, ulp:N, abs:X,rel:Y, "
+          "nmse:X (precfuzz tolerance shows what these are worth)"},
   {.name = "allow", .key = 'a', .arg = "FILE",
    .doc = "Signatures of known findings, one a line: shown, but not counted"},
   {0}
@@ -86,11 +88,11 @@ static int read_options(pf_settings *s)
   status = s->rule ? pf_options_rule(o, s->rule, &e) : PF_OK;
   if (status)
     return pf_cli_report(status, &e, false, "--rule");
-  if (o->rule == PF_RULE_AGREE && !o->strategy_count)
+  if (o->rule.kind == PF_RULE_AGREE && !o->strategy_count)
     status = pf_options_strategies(o, "eager,inductor", &e);
   if (status)
     return pf_cli_report(status, &e, false, "--rule");
-  if (o->rule == PF_RULE_AGREE && o->strategy_count < 2)
+  if (o->rule.kind == PF_RULE_AGREE && o->strategy_count < 2)
     return pf_cli_fail(PF_EXIT_BAD_INPUT, "--rule agree: two strategies or more are held against "
                                           "each other, one is given");
   return PF_EXIT_CLEAN;
@@ -183,10 +185,11 @@ static void print_strategy(const pf_settings *s, const char *name, FILE *to)
 void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
                                const char *path, FILE *to)
 {
-  fprintf(to, "    reproduce precfuzz check --rule %s --engine %s", pf_rule_name(r->rule),
-          r->engine->name);
+  char rule[PF_RULE_TEXT];
+  pf_rule_print(&r->rule, rule, sizeof rule);
+  fprintf(to, "    reproduce precfuzz check --rule %s --engine %s", rule, r->engine->name);
   print_strategy(s, r->strategy, to);
-  if (r->rule == PF_RULE_AGREE)
+  if (r->rule.kind == PF_RULE_AGREE)
     print_strategy(s, r->against, to);
   if (form)
     fprintf(to, " --form %s", form);

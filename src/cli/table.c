@@ -79,7 +79,7 @@ void pf_table_add(pf_table *t, const pf_result *r)
   row->judged += (uint64_t)r->tally.judged;
   row->wrong += (uint64_t)r->tally.wrong;
   row->unsupported += r->verdict == PF_VERDICT_UNSUPPORTED;
-  if (r->verdict == PF_VERDICT_UNSUPPORTED || (r->rule == PF_RULE_GRAPH && !r->tally.wrong))
+  if (r->verdict == PF_VERDICT_UNSUPPORTED || (r->rule.kind == PF_RULE_GRAPH && !r->tally.wrong))
     return;
   t->problem = *r->problem;
   t->entry[t->entries++] =
@@ -91,7 +91,7 @@ static pf_status list_asks(pf_table *t, pf_arena *a, pf_ask **out, int *count)
 {
   const pf_case *c = t->problem.what;
   const char *name = pf_graph_of(c->graph)->promises;
-  *count = t->entry[0].result->rule == PF_RULE_GRAPH ? t->entries : 0;
+  *count = t->entry[0].result->rule.kind == PF_RULE_GRAPH ? t->entries : 0;
   *out = pf_alloc_array(a, (size_t)*count, sizeof **out);
   if (!*out)
     return PF_NO_MEMORY;
@@ -175,13 +175,17 @@ static void print_row(const pf_table_row *r, bool engines, FILE *to)
 void pf_table_print(const pf_table *t, const pf_settings *s, FILE *to)
 {
   const pf_options *o = &s->session.options;
-  const bool graph = o->rule == PF_RULE_GRAPH;
+  const bool graph = o->rule.kind == PF_RULE_GRAPH;
+  char rule[PF_RULE_TEXT];
   uint64_t unsupported = 0;
-  fprintf(to, "outside: share of the elements outside %s\n"
+  pf_rule_print(&o->rule, rule, sizeof rule);
+  fprintf(to, "outside: share of the elements outside %s%s\n"
               "worst: the error%s that is the greatest share of S, the sum of an element's "
               "absolute terms\n\n",
-          graph ? "what the graph as written promises" : "their own enclosure",
-          graph ? " outside" : "");
+          graph                            ? "what the graph as written promises"
+          : pf_rule_is_familiar(&o->rule) ? "what is allowed by rule "
+                                           : "their own enclosure",
+          pf_rule_is_familiar(&o->rule) ? rule : "", graph ? " outside" : "");
   fprintf(to, "%-20s %8s %12s %10s %10s %10s  %s\n", "strategy", "cases", "elements", "outside",
           "worst of S", "in ulp", "in file");
   for (int i = 0; i < t->rows; i++) {

@@ -27,7 +27,7 @@ static const char *call_name(const pf_case *c, bool fused)
 
 static const char *name_of(const pf_plan *plan, int ref)
 {
-  static const char *const names[] = {"x", "y", "c", "bias", "alpha", "beta"};
+  static const char *const names[] = {"x", "y", "c", "bias", "alpha", "beta", "scale_x", "scale_y"};
   return ref >= PF_REF_STEP ? plan->step[ref - PF_REF_STEP].name : names[ref];
 }
 
@@ -128,7 +128,11 @@ static void print_expression(const pf_case *c, const pf_plan *plan, const pf_ste
     fprintf(to, "to(%s, %s)", name_of(plan, s->a), format);
     break;
   case PF_SCALE:
-    fprintf(to, "mul(%s, %.9g)", name_of(plan, s->a), s->b == PF_REF_ALPHA ? c->alpha : c->beta);
+    if (s->b >= PF_REF_SCALE_X)
+      fprintf(to, "mul(%s, %s)", name_of(plan, s->a), name_of(plan, s->b));
+    else
+      fprintf(to, "mul(%s, %.9g)", name_of(plan, s->a),
+              s->b == PF_REF_ALPHA ? c->alpha : c->beta);
     break;
   case PF_ADD:
     fprintf(to, "add(%s, %s)", name_of(plan, s->a), name_of(plan, s->b));

@@ -1,8 +1,8 @@
 /* Planted faults: kernels that are each wrong in one way that a real library has been, to test the
    tester with.  Off its trigger each gives the bits of pf_fault_none.  Every fault is the engine
-   fault:NAME; none is in the default set.  They run one MATMUL or MULSUM at a time, with an f32
-   accumulator in no stated order, in any layout.  The lists below name each fault and, behind the
-   semicolon, the least that shows it. */
+   fault:NAME; none is in the default set.  They run one MATMUL or MULSUM at a time, but for M05 and
+   M06, with an f32 accumulator, M38 an s32 one, in no stated order, in any layout.  The lists below
+   name each fault and, behind the semicolon, the least that shows it. */
 #ifndef PF_FAULTS_H
 #define PF_FAULTS_H
 
@@ -44,14 +44,29 @@ extern const pf_engine pf_fault_M17, pf_fault_M19;
 /* The last rounding (conversion.c):
      M10  ties away from zero; an exact midpoint of the result's format
      M11  values of bf16 in an f32 result; a result with its low 16 bits not 0
-     M12  stored by way of f16; a result above 65504 */
-extern const pf_engine pf_fault_M10, pf_fault_M11, pf_fault_M12;
+     M12  stored by way of f16; a result above 65504
+     M31  saturates where NaN is due, and the reverse; f8_e4m3fn: a result of 465 */
+extern const pf_engine pf_fault_M10, pf_fault_M11, pf_fault_M12, pf_fault_M31;
+
+/* How operands are read (decoding.c):
+     M32  f8_e4m3fn decoded as f8_e4m3fnuz; any operand of it but 0 */
+extern const pf_engine pf_fault_M32;
+
+/* Roundings between steps (fusion.c):
+     M05  none between a narrow sum and the bias; a sum that its format lacks
+     M06  none in f32 to bf16 to f32; a sum that bf16 lacks */
+extern const pf_engine pf_fault_M05, pf_fault_M06;
+
+/* Integers (integers.c):
+     M38  pairs of u8 * s8 added with saturation to 16 bits; 255 * 127 twice */
+extern const pf_engine pf_fault_M38;
 
 /* For the list of engines. */
 #define PF_FAULT_ENGINES                                                                     \
-  &pf_fault_none, &pf_fault_M01, &pf_fault_M02, &pf_fault_M04, &pf_fault_M07, &pf_fault_M08, \
-  &pf_fault_M10, &pf_fault_M11, &pf_fault_M12, &pf_fault_M13, &pf_fault_M15, &pf_fault_M16,  \
-  &pf_fault_M17, &pf_fault_M19, &pf_fault_M20, &pf_fault_M21, &pf_fault_M22, &pf_fault_M24,  \
-  &pf_fault_M29, &pf_fault_M30, &pf_fault_M33,
+  &pf_fault_none, &pf_fault_M01, &pf_fault_M02, &pf_fault_M04, &pf_fault_M05, &pf_fault_M06, \
+  &pf_fault_M07, &pf_fault_M08, &pf_fault_M10, &pf_fault_M11, &pf_fault_M12, &pf_fault_M13,  \
+  &pf_fault_M15, &pf_fault_M16, &pf_fault_M17, &pf_fault_M19, &pf_fault_M20, &pf_fault_M21,  \
+  &pf_fault_M22, &pf_fault_M24, &pf_fault_M29, &pf_fault_M30, &pf_fault_M31, &pf_fault_M32,  \
+  &pf_fault_M33, &pf_fault_M38,
 
 #endif

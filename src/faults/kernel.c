@@ -51,7 +51,7 @@ float pf_gemm_correct(const pf_gemm *g, int64_t row, int64_t column)
   return pf_gemm_finish(g, row, column, pf_gemm_sum(g, row, column, 0, g->k));
 }
 
-void pf_gemm_store(const pf_gemm *g, int64_t row, int64_t column, float value)
+void pf_gemm_store(const pf_gemm *g, int64_t row, int64_t column, double value)
 {
   pf_store(g->out.dtype, pf_gemm_at(&g->out, row, column), pf_round(g->to, value));
 }
@@ -70,10 +70,9 @@ float pf_gemm_narrow(pf_dtype t, float value)
   return (float)pf_round(pf_format_of(t), value);
 }
 
-static bool is_plain(const pf_accumulator *acc)
+bool pf_gemm_plain(const pf_accumulator *acc, const pf_format *f)
 {
-  const pf_format *f32 = pf_format_of(PF_F32);
-  return pf_format_equal(&acc->format, f32) && pf_format_equal(&acc->product, f32) &&
+  return pf_format_equal(&acc->format, f) && pf_format_equal(&acc->product, f) &&
          acc->sum.order == PF_ANY_ORDER && !acc->start_c && acc->split <= 1 && acc->drop == 0 &&
          !acc->ftz_in && !acc->ftz_out;
 }
@@ -85,6 +84,11 @@ static bool fits_f32(const pf_matrix *m)
   return pf_format_contains(pf_format_of(PF_F32), pf_format_of(m->dtype));
 }
 
+bool pf_gemm_fits_f32(const pf_call *call, const pf_step *s)
+{
+  return fits_f32(call->value[s->a]) && fits_f32(call->value[s->b]);
+}
+
 pf_status pf_kernel_supports(const pf_engine *e, const pf_call *call, const char **why)
 {
   (void)e;
@@ -92,9 +96,9 @@ pf_status pf_kernel_supports(const pf_engine *e, const pf_call *call, const char
   *why = NULL;
   if (call->count != 1 || (s->kind != PF_MATMUL && s->kind != PF_MULSUM)) {
     *why = "runs one MATMUL or MULSUM at a time";
-  } else if (!is_plain(&s->acc)) {
+  } else if (!pf_gemm_plain(&s->acc, pf_format_of(PF_F32))) {
     *why = "accumulates in f32, in no stated order, without options";
-  } else if (!fits_f32(call->value[s->a]) || !fits_f32(call->value[s->b])) {
+  } else if (!pf_gemm_fits_f32(call, s)) {
     *why = "an operand does not fit f32";
   }
   return *why == NULL ? PF_OK : PF_UNSUPPORTED;
@@ -122,12 +126,12 @@ static void move_to_batch(const pf_problem *p, const pf_matrix *m, int64_t b, pf
   v->at = v->first + pf_batch_offset(p, m, b) * pf_dtype_of(m->dtype)->bytes;
 }
 
-static pf_gemm gemm_of(const pf_call *call)
+static pf_gemm gemm_of(const pf_call *call, const pf_format *to)
 {
   const pf_problem *p = call->problem;
   const pf_step *s = &call->steps[0];
   const pf_shape *shape = &p->shape;
-  pf_gemm g = {.m = shape->m, .n = shape->n, .k = shape->k, .to = &s->out};
+  pf_gemm g = {.m = shape->m, .n = shape->n, .k = shape->k, .to = to};
   g.a = view_of(p, call->value[s->a], g.m, g.k);
   g.b = view_of(p, call->value[s->b], g.k, g.n);
   g.out = view_of(p, call->out, g.m, g.n);
@@ -140,22 +144,33 @@ static pf_gemm gemm_of(const pf_call *call)
   return g;
 }
 
-pf_status pf_kernel_run(const pf_engine *e, const pf_call *call, pf_arena *scratch)
+void pf_gemm_batches(const pf_call *call, const pf_format *to,
+                     void (*matrix)(const pf_gemm *g, const void *user), const void *user)
 {
-  (void)scratch;
-  const pf_kernel *kernel = e->data;
   const pf_problem *p = call->problem;
   const pf_step *s = &call->steps[0];
-  if (p->shape.outputs == 0) return PF_OK;
-  pf_gemm g = gemm_of(call);
+  if (p->shape.outputs == 0) return;
+  pf_gemm g = gemm_of(call, to);
   for (int64_t b = 0; b < p->shape.batches; b++) {
     move_to_batch(p, call->value[s->a], b, &g.a);
     move_to_batch(p, call->value[s->b], b, &g.b);
     move_to_batch(p, call->out, b, &g.out);
     if (g.has_c) move_to_batch(p, call->value[PF_REF_C], b, &g.c);
     if (g.has_bias) move_to_batch(p, call->value[PF_REF_BIAS], b, &g.bias);
-    kernel->matrix(&g, kernel->element);
+    matrix(&g, user);
   }
+}
+
+static void run_matrix(const pf_gemm *g, const void *user)
+{
+  const pf_kernel *kernel = user;
+  kernel->matrix(g, kernel->element);
+}
+
+pf_status pf_kernel_run(const pf_engine *e, const pf_call *call, pf_arena *scratch)
+{
+  (void)scratch;
+  pf_gemm_batches(call, &call->steps[0].out, run_matrix, e->data);
   return PF_OK;
 }
 

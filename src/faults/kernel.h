@@ -44,6 +44,16 @@ typedef struct pf_kernel {
     .run = pf_kernel_run                                                                          \
   }
 
+/* The batches of a call one by one: fills *g for the first step's operands (with those that the
+   step has inside), to be stored by `to`, and calls matrix(g, user). */
+void pf_gemm_batches(const pf_call *call, const pf_format *to,
+                     void (*matrix)(const pf_gemm *g, const void *user), const void *user);
+
+/* A plain accumulator: partial sums and products in f, in no stated order, no options. */
+bool pf_gemm_plain(const pf_accumulator *acc, const pf_format *f);
+/* Can both factors of a sum be read as f32 without rounding? */
+bool pf_gemm_fits_f32(const pf_call *call, const pf_step *s);
+
 /* One MATMUL or MULSUM with an f32 accumulator in no stated order, whatever its layouts. */
 pf_status pf_kernel_supports(const pf_engine *e, const pf_call *call, const char **why);
 pf_status pf_kernel_run(const pf_engine *e, const pf_call *call, pf_arena *scratch);
@@ -60,7 +70,7 @@ float pf_gemm_add(const pf_gemm *g, int64_t row, int64_t column, float product);
 /* Both. */
 float pf_gemm_finish(const pf_gemm *g, int64_t row, int64_t column, float sum);
 float pf_gemm_correct(const pf_gemm *g, int64_t row, int64_t column);  /* the correct element */
-void pf_gemm_store(const pf_gemm *g, int64_t row, int64_t column, float value);
+void pf_gemm_store(const pf_gemm *g, int64_t row, int64_t column, double value);
 /* Every element once, row by row: the correct walk. */
 void pf_gemm_rows(const pf_gemm *g, pf_gemm_element *element);
 

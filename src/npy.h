@@ -1,0 +1,27 @@
+/* NumPy's format for one array: magic, version, a header that is the text of a Python dict, data.
+   https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
+#ifndef PF_NPY_H
+#define PF_NPY_H
+
+#include "tensorfile.h"
+
+/* Whether the bytes begin as a .npy file does. */
+bool pf_npy_is(const void *data, size_t size);
+
+/* Reads a whole file, version 1.0, 2.0 or 3.0, that lies in memory, which must outlive *out; one
+   entry, its name "".  Fortran order shows in the strides.
+
+   NumPy has no bf16 and no 8-bit floats; such arrays are saved as raw bytes (descr '|V2', '|V1')
+   or as integers.  If raw is not NULL, it is what they hold: it counts for raw bytes of its size,
+   and for integers of its size if NumPy has no name for it; every other file speaks for itself.
+
+   PF_BAD_INPUT; PF_UNSUPPORTED: big endian, structured or other dtypes, a newer version;
+   PF_NO_MEMORY; then *out is zeroed. */
+pf_status pf_npy_parse(const void *data, size_t size, const pf_dtype *raw, pf_tensor_file *out,
+                       pf_error *e);
+
+/* Writes version 1.0; t in C order, with a dtype; raw bytes where NumPy has no name for it.  The
+   file at path is complete or is not there. */
+pf_status pf_npy_write(const char *path, const pf_tensor_entry *t, pf_error *e);
+
+#endif
