@@ -19,7 +19,8 @@ typedef struct pf_parser {
   pf_format value[PF_MAX_STEPS];  /* the tightest format known to hold a step's result */
 } pf_parser;
 
-#define FAIL(p, ...) pf_fail((p)->error, PF_BAD_INPUT, (size_t)((p)->token - (p)->text), __VA_ARGS__)
+#define FAIL(p, ...) \
+  pf_fail((p)->error, PF_BAD_INPUT, (size_t)((p)->token - (p)->text), __VA_ARGS__)
 #define TRY(call) do { const pf_status try_ = (call); if (try_) return try_; } while (0)
 
 static void skip_space(pf_parser *p)
@@ -221,6 +222,7 @@ static pf_status parse_order(pf_parser *p, pf_summation *s)
     if (length < n || memcmp(word, orders[i].name, n) || (!orders[i].width && length != n))
       continue;
     s->order = orders[i].order;
+    s->width = 0;
     return orders[i].width ? parse_number(p, word + n, length - n, 1, 64, &s->width) : PF_OK;
   }
   return FAIL(p, "row: '%.*s' is no order", (int)length, word);

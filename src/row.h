@@ -13,8 +13,8 @@
    fused|unfused, start zero|c, split N (partials rounded to out), drop N (last N terms lost),
    ftz_in, ftz_out.  A row with a stated order fixes the bits and is replayed, not enclosed.
    Formats F: f64 f32 f16 bf16, pN:E:MAX (precision 2 to 26, emin -500 to 500, largest value below
-   2^511), with /rz /rna /sat behind (no accumulator of unknown order: only a stated one can truncate
-   or saturate); or one that the case decides:
+   2^511), with /rz /rna /sat behind (only a stated order can truncate or saturate partial sums); or
+   one that the case decides:
      in      promotion of the dtypes of x and y        in+f32      that promoted with f32
      result  the graph's result by torch's promotion    result+f32  likewise */
 #ifndef PF_ROW_H
@@ -87,8 +87,8 @@ extern const pf_row pf_rows[];  /* ends with text == NULL */
 /* The row of a graph by name; NULL if there is none. */
 const pf_row *pf_row_find(pf_graph g, const char *strategy);
 
-/* Parses text and resolves it for the case.  The error's offset is that of the offending word, or of
-   what follows a step whose parts do not go together. */
+/* Parses text and resolves it for the case.  The error's offset is that of the offending word, or
+   of what follows a step whose parts do not go together. */
 pf_status pf_plan_parse(const char *strategy, const char *text, const pf_case *c, pf_plan *out,
                         pf_error *e);
 bool pf_plan_equal(const pf_plan *a, const pf_plan *b);  /* same steps; names do not count */
