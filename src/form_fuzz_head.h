@@ -25,7 +25,8 @@
      54       bits 0-2 all set: addmm in place, where dtypes allow
      55       edits: below 0xc0 none, below 0xf8 one to eight by the low three bits, else byte 56
      56       edits
-     57       low three bits: how often the limit of work is halved, so that most inputs are quick
+     57       low three bits: how often the limit of work is halved, by a table, so that most inputs
+              are quick
      58-72    read by nothing yet (scales)
      73-136   x, y, c, bias, 16 bytes each:
        +0       own: slot, dtype
@@ -99,6 +100,7 @@ typedef struct pf_common_shape {
 extern const pf_common_shape pf_common_shapes[64];
 extern const double pf_common_scalars[16];
 extern const uint8_t pf_graph_slots[16], pf_dtype_slots[16], pf_kind_slots[16];
+extern const uint8_t pf_work_halvings[8];
 extern const uint8_t pf_batch_slots[16];  /* batch dimensions */
 extern const uint8_t pf_drop_slots[16];   /* leading dimensions left out */
 

@@ -1,5 +1,5 @@
 /* Random numbers from a seed that the tests print: splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
-   One draw a full expression, where the order of evaluation is open: so every compiler sees the same
+   Where the order of evaluation is open, one draw an expression: every compiler sees the same
    cases. */
 #ifndef PF_TESTS_RANDOM_SOURCE_H
 #define PF_TESTS_RANDOM_SOURCE_H

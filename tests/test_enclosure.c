@@ -4,7 +4,8 @@
 
    What was planted and seen: one rounding fewer in the bound, the underflow part dropped, the exact
    rule without its limits, c or bias left out of a special sum, an interval cut short at its upper
-   end, a step's rounding left out, beta = 0 that reads c, a narrow row run in the engine's order. */
+   end, a step's rounding left out, beta = 0 that reads c, a narrow row run in the engine's own
+   order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

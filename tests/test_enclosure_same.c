@@ -1,5 +1,5 @@
-/* Enclosures that must agree: asked for together or alone, with the oracle or without it, of operands
-   cast by the row or given so.
+/* Enclosures that must agree: asked for together or alone, with the oracle or without it, of
+   operands cast by the row or given so.
 
    What was planted and seen: an answer kept for another call's sum, orders of different depth or
    kind taken for the same, two accumulators taken for one, precision or quanta of a cast operand
@@ -98,7 +98,8 @@ static void fail_inside(const pf_case *c, const pf_ask *ask, int64_t element, co
   fail_msg(" %s, element %lld: %s, but %s", ask->plan->strategy, (long long)element, inner, outer);
 }
 
-/* What double arithmetic allows, the oracle allows; where it claims the whole set, it has it. */
+/* What double arithmetic allows, the oracle allows, and does not call weak; where the whole set is
+   claimed, it is the oracle's. */
 static void check_inside(const pf_case *c, pf_arena *a, settled *n)
 {
   pf_problem p;
@@ -116,7 +117,7 @@ static void check_inside(const pf_case *c, pf_arena *a, settled *n)
     pf_enclose(e, element, all);
     for (int i = 0; i < asks; i++) {
       const pf_set *in = &part[i].set, *out = &all[i].set;
-      if ((pf_set_has_finite(in) && (in->lo < out->lo || in->hi > out->hi)) ||
+      if ((pf_set_has_finite(in) && (in->lo < out->lo || in->hi > out->hi || all[i].weak)) ||
           (part[i].whole && !pf_set_equal(in, out)))
         fail_inside(c, &ask[i], element, in, out);
       n->elements++;

@@ -59,7 +59,7 @@ static const struct argp_option options[] = {
   {.name = "layout", .key = KEY_LAYOUT, .arg = "LAYOUT",
    .doc = "dense, strided (at least one tensor is not dense) or any (default)"},
   {.name = "max-work", .key = KEY_WORK, .arg = "W",
-   .doc = "At most W products and elements of a tensor in a case; default 65536"},
+   .doc = "At most W products and elements of a tensor in a case; default 16384"},
   {.name = "length", .key = KEY_LENGTH, .arg = "BYTES", .doc = "Random bytes a case; default 256"},
   {0}
 };

@@ -1,0 +1,21 @@
+# shellcheck shell=bash
+# How the two fuzzing engines are run.  To be sourced; each takes the place of the shell that calls
+# it, in a session of its own, so that Ctrl-C reaches the script alone.
+
+# Ends at the first finding.
+run_libfuzzer() # program seconds log crashes new-inputs old-inputs
+{
+  # entropic...: inputs that run fast are mutated more often, two to three times the executions.
+  exec setsid -w "$1" -max_total_time="$2" -timeout=25 -entropic_scale_per_exec_time=1 \
+    -artifact_prefix="$4/" "$5" "$6" </dev/null >>"$3" 2>&1
+}
+
+run_afl() # program seconds log output old-inputs
+{
+  export AFL_NO_UI=1 AFL_NO_COLOR=1 AFL_FAST_CAL=1
+  export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1  # the host's settings
+  export AFL_TRY_AFFINITY=1    # one processor each where there are enough
+  export AFL_DISABLE_TRIM=1    # a shorter input is another case, as bytes wrap around
+  exec setsid -w afl-fuzz -p fast -V "$2" -t 3000 -m none -i "$5" -o "$4" -- "$1" - \
+    </dev/null >"$3" 2>&1
+}

@@ -1,0 +1,75 @@
+#!/bin/bash
+# Installs what building and fuzzing need and this machine lacks: as root, with apt.  Elsewhere it
+# says what to install and exits 3.  Nothing missing: silent.
+set -euo pipefail
+
+CC=${CC:-cc} CLANG=${CLANG:-clang} AFL_CC=${AFL_CC:-afl-clang-fast}
+missing=()
+
+has() { command -v "$1" >/dev/null; }
+
+# Where clang's runtime for fuzzing lies depends on its version; Debian has it in a package of its own
+# from clang 19 on.
+has_runtime()
+{
+  compgen -G "$("$CLANG" -print-resource-dir)/lib/*/libclang_rt.fuzzer[-.]*" >/dev/null
+}
+
+has_header() { "$CC" -include "$1" -E -x c /dev/null >/dev/null 2>&1; }
+has_cmocka() # its header includes nothing by itself
+{
+  "$CC" -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h -include cmocka.h \
+    -E -x c /dev/null >/dev/null 2>&1
+}
+
+look()
+{
+  missing=()
+  has "$CC" || missing+=(gcc libc6-dev)
+  has make || missing+=(make)
+  has "$CLANG" || missing+=(clang)
+  has "$AFL_CC" && has afl-fuzz || missing+=(afl++)
+  if has "$CC"; then
+    has_header mpfr.h || missing+=(libmpfr-dev)
+    has_cmocka || missing+=(libcmocka-dev)
+  else
+    missing+=(libmpfr-dev libcmocka-dev)
+  fi
+  ! has "$CLANG" || has_runtime || missing+=("$(runtime_package)")
+}
+
+runtime_package()
+{
+  local version
+  version=$("$CLANG" -dumpversion)
+  echo "libclang-rt-${version%%.*}-dev"
+}
+
+install()
+{
+  echo "setup: installing ${missing[*]}"
+  apt-get -o DPkg::Lock::Timeout=600 -qq update
+  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq -y install \
+    --no-install-recommends "${missing[@]}" </dev/null >"$log" 2>&1 || {
+    cat "$log" >&2
+    echo 'setup: apt-get failed, see above' >&2
+    exit 3
+  }
+  hash -r
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# Twice, as what clang still lacks can be asked only of a clang that is there.
+for _ in 1 2; do
+  look
+  [ ${#missing[@]} != 0 ] || exit 0
+  if [ "$(id -u)" != 0 ] || ! has apt-get; then
+    echo "setup: missing: ${missing[*]}" >&2
+    echo "setup: on Debian, run: sudo apt-get install ${missing[*]}" >&2
+    exit 3
+  fi
+  install
+done
+look
+[ ${#missing[@]} = 0 ] || { echo "setup: still missing: ${missing[*]}" >&2; exit 3; }

@@ -1,0 +1,94 @@
+#!/bin/bash
+# Do both fuzzing engines find each planted fault from the seed corpus?
+#
+#   test_faults.sh TARGET [FAULT...]
+#
+# Each search gets FAULT_SECONDS (60) and the seeds that do not show the fault by themselves.  What
+# was found must be a finding of the fault's engine under `precfuzz check`, too.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/engines.sh
+
+export target=$1 seconds=${FAULT_SECONDS:-60} root=build/faults
+shift
+
+# What no search can find, and why.
+barred()
+{
+  case $1 in
+    none) ;;  # the correct kernel
+    M30) ;;   # only the sign of a zero differs, and zeros are equal
+    *) return 1 ;;
+  esac
+}
+
+all_faults()
+{
+  local name
+  build/precfuzz engines | sed -n 's/^ *fault:\([^ ]*\).*/\1/p' | while read -r name; do
+    barred "$name" || echo "$name"
+  done
+}
+
+judge() { PRECFUZZ_ENGINES=fault:$1 build/precfuzz check "$2" 2>&1; } # fault file
+
+shows() # fault file
+{
+  local status=0
+  judge "$1" "$2" >/dev/null || status=$?
+  [ $status = 1 ]
+}
+
+seeds_without() # fault
+{
+  local seed
+  mkdir -p "$root/$1/seeds"
+  for seed in corpus/seeds/*; do
+    shows "$1" "$seed" || cp "$seed" "$root/$1/seeds"
+  done
+}
+
+search() # engine fault
+{
+  local folder=$root/$2 begin=$EPOCHREALTIME crashes file word='not found'
+  export PRECFUZZ_ENGINES=fault:$2
+  mkdir -p "$folder"/{libfuzzer,crashes}
+  case $1 in
+    libFuzzer)
+      crashes=$folder/crashes
+      (run_libfuzzer "build/libfuzzer/$target" "$seconds" "$folder/libfuzzer.log" "$crashes" \
+        "$folder/libfuzzer" "$folder/seeds") || true ;;
+    AFL++)
+      crashes=$folder/afl/default/crashes
+      (AFL_BENCH_UNTIL_CRASH=1 run_afl "build/afl/$target" "$seconds" "$folder/afl.log" \
+        "$folder/afl" "$folder/seeds") || true ;;
+  esac
+  file=$(find "$crashes" \( -name 'crash-*' -o -name 'id:*' \) 2>/dev/null | head -n 1)
+  if [ -n "$file" ] && shows "$2" "$file"; then
+    word=found
+    touch "$folder/$1.found"
+  elif [ -n "$file" ]; then
+    word='aborts, but check finds nothing'
+    judge "$2" "$file" | tail -n 5 || true
+  fi
+  awk -v f="$2" -v e="$1" -v w="$word" -v b="$begin" -v n="$EPOCHREALTIME" -v file="$file" \
+    'BEGIN { printf "%-6s %-9s %s after %.1f s  %s\n", f, e, w, n - b, file }'
+}
+export -f judge shows seeds_without run_libfuzzer run_afl search
+
+[ $# -gt 0 ] || mapfile -t faults < <(all_faults)
+[ $# = 0 ] || faults=("$@")
+rm -rf "$root"
+# shellcheck disable=SC2016  # $0 and $1 are the inner shell's
+{
+  printf '%s\n' "${faults[@]}" | xargs -P "$(nproc)" -n 1 bash -euc 'seeds_without "$0"'
+  for fault in "${faults[@]}"; do printf 'libFuzzer %s\nAFL++ %s\n' "$fault" "$fault"; done |
+    xargs -P 2 -n 2 bash -euc 'search "$0" "$1"'
+}
+missed=0
+for engine in libFuzzer AFL++; do
+  count=$(find "$root" -maxdepth 2 -name "$engine.found" | wc -l)
+  echo "$engine: $count of ${#faults[@]}"
+  missed=$((missed + ${#faults[@]} - count))
+done
+[ $missed = 0 ]
