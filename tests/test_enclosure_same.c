@@ -3,7 +3,8 @@
 
    What was planted and seen: an answer kept for another call's sum, orders of different depth or
    kind taken for the same, two accumulators taken for one, precision or quanta of a cast operand
-   kept from before, a set called whole for its terms' size alone. */
+   kept from before, a set called whole for its terms' size alone, a weak element settled without
+   the oracle, a bound of more than the least magnitude. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
