@@ -19,7 +19,8 @@ target=$1 seconds=$2 folder=${3:-build/fuzz/$1}
 libfuzzer=build/${FLAVOUR:-libfuzzer}/$target afl=build/afl/$target
 crashes=$folder/crashes
 mkdir -p "$folder"/{corpus,libfuzzer,crashes,tmp}
-export TMPDIR=$PWD/$folder/tmp  # the folder may be all that can be written
+TMPDIR=$(cd "$folder/tmp" && pwd)  # the folder may be all that can be written
+export TMPDIR
 unset PRECFUZZ_STATS
 
 die()
@@ -54,12 +55,13 @@ gather()
 # AFL++ names files by number: named by content they can be kept together.
 keep_afl_crashes()
 {
-  local file
-  for file in "$folder"/afl/default/crashes/id:*; do
-    [ ! -f "$file" ] || cp "$file" "$crashes/afl-$(sha1sum <"$file" | cut -c 1-40)"
-  done
-  for file in "$folder"/afl/default/hangs/id:*; do
-    [ ! -f "$file" ] || cp "$file" "$crashes/slow-$(sha1sum <"$file" | cut -c 1-40)"
+  local kind file kept
+  for kind in crashes:afl hangs:slow; do
+    for file in "$folder/afl/default/${kind%:*}"/id:*; do
+      [ -f "$file" ] || continue
+      kept=$crashes/${kind#*:}-$(sha1sum <"$file" | cut -c 1-40)
+      [ -e "$kept" ] || cp -p "$file" "$kept"
+    done
   done
 }
 

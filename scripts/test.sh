@@ -32,7 +32,8 @@ count_tests() # status log...
 
 run_test() # file
 {
-  local log=$RESULTS/${1//\//.} status=0 begin=$EPOCHREALTIME passed failed word=PASS
+  local name=${1#./}
+  local log=$RESULTS/${name//\//_} status=0 begin=$EPOCHREALTIME counts word=PASS
   if [ -x "$1" ]; then
     timeout -k 5 "$TEST_SECONDS" "$1" </dev/null >"$log.out" 2>"$log.err" || status=$?
   else
@@ -40,22 +41,25 @@ run_test() # file
     : >"$log.out"
     echo 'was not built' >"$log.err"
   fi
-  read -r passed failed < <(count_tests "$status" "$log.out" "$log.err")
-  echo "$passed $failed" >"$log.count"
-  [ "$failed" = 0 ] || word=FAIL
-  printf '%s %-36s %4d passed, %d failed, %5.1f s\n' "$word" "$1" "$passed" "$failed" \
-    "$(awk -v b="$begin" -v e="$EPOCHREALTIME" 'BEGIN { print e - b }')"
-  [ "$failed" = 0 ] ||
-    { echo "status $status"; tail -n 30 "$log.out"; tail -n 30 "$log.err"; } | sed 's/^/    /'
+  counts=$(count_tests "$status" "$log.out" "$log.err")
+  echo "$counts" >"$log.count"
+  [[ $counts = *' 0' ]] || word=FAIL
+  {
+    printf '%s %-36s %4d passed, %d failed, %5.1f s\n' $word "$1" "${counts% *}" "${counts#* }" \
+      "$(awk -v b="$begin" -v e="$EPOCHREALTIME" 'BEGIN { print e - b }')"
+    [ $word = PASS ] ||
+      { echo "status $status"; tail -n 30 "$log.out"; tail -n 30 "$log.err"; } | sed 's/^/    /'
+  } >"$log.report"
+  cat "$log.report"  # at once, as others print too
 }
 export -f count_tests run_test
 
 # shellcheck disable=SC2016  # $0 is the inner shell's
-printf '%s\0' "$@" | xargs -0 -n 1 -P "$(nproc)" bash -c 'run_test "$0"'
+printf '%s\0' "$@" | xargs -0 -r -n 1 -P "$(nproc)" bash -c 'run_test "$0"'
 cat "$RESULTS"/*.count | awk -v files=$# '
-  { passed += $1; failed += $2 }
+  /^[0-9]+ [0-9]+$/ { passed += $1; failed += $2; counted++ }
   END {
-    failed += files - NR  # what left no count
+    failed += files - counted
     print passed + 0 " passed, " failed + 0 " failed"
-    exit failed > 0
+    exit failed || !passed
   }'

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bound.h"
+#include "certified.h"
 #include "engine_reference.h"
 #include "interpret.h"
 #include "special.h"
@@ -27,7 +28,9 @@ typedef struct pf_group {
   const pf_step *step;
   pf_summation order;
   pf_vectors x, y;
+  bool narrow;            /* products are exact in double */
   int64_t element;        /* that `enclosure` is of; -1 */
+  bool inside;            /* a subset of it, by certified arithmetic */
   pf_enclosure enclosure;
 } pf_group;
 
@@ -60,6 +63,7 @@ struct pf_encloser {
   pf_vectors x, y;  /* the operands as given */
   int groups;
   pf_group *group;
+  bool inside;      /* pf_enclose_inside is at work */
 };
 
 /* --- preparation --------------------------------------------------------------------------- */
@@ -122,7 +126,8 @@ static int group_of(pf_encloser *e, const pf_step *s, const pf_summation *order,
       return i;
   }
   e->group[e->groups] =
-      (pf_group){.step = s, .order = *order, .x = *x, .y = *y, .element = -1};
+      (pf_group){.step = s, .order = *order, .x = *x, .y = *y, .element = -1,
+                 .narrow = x->precision <= 24 && y->precision <= 24};
   return e->groups++;
 }
 
@@ -268,6 +273,79 @@ static void enclose_integers(pf_encloser *e, pf_group *g)
   g->enclosure = (pf_enclosure){.set = pf_set_point(v)};
 }
 
+static pf_bound bound_of(const pf_group *g, const pf_sum *sum, const pf_truth *truth, int64_t x,
+                         int64_t y)
+{
+  const pf_bound_input in = {
+    .acc = &g->step->acc.format, .order = g->order,
+    .x_precision = g->x.precision, .y_precision = g->y.precision,
+    .x_quantum = g->x.line[x].quantum, .y_quantum = g->y.line[y].quantum,
+    .sum = sum, .truth = truth,
+  };
+  return pf_bound_of(&in);
+}
+
+/* Twice what the finite terms of a special sum add up to: more than their sum, however it was
+   rounded. */
+static double finite_magnitude(const pf_sum *s)
+{
+  const double c = s->beta != 0 ? s->beta * s->c : 0;
+  double most = (isfinite(c) ? fabs(c) : 0) + (isfinite(s->bias) ? fabs(s->bias) : 0);
+  for (int64_t k = 0; k < s->k; k++)
+    if (isfinite(s->x[k]) && isfinite(s->y[k]))
+      most += fabs(s->x[k] * s->y[k]);
+  return 2 * most;
+}
+
+static void enclose_special_inside(pf_group *g, const pf_sum *sum, int64_t x, int64_t y)
+{
+  const double most = finite_magnitude(sum);
+  const pf_truth either = {.positive = most, .negative = most, .products = most};
+  bool no_overflow = false;
+  if (fabs(sum->alpha) == 1) {
+    const pf_bound bound = bound_of(g, sum, &either, x, y);
+    no_overflow = !bound.plus_infinity && !bound.minus_infinity;
+  }
+  g->enclosure.whole =
+      pf_special_certain(sum, &g->step->acc.format, no_overflow, &g->enclosure.set);
+}
+
+/* A subset of the interval: the bound of the least magnitude around the farthest exact values. */
+static void enclose_finite_inside(pf_group *g, const pf_sum *sum, int64_t x, int64_t y)
+{
+  const pf_format *acc = &g->step->acc.format;
+  const int x_quantum = g->x.line[x].quantum, y_quantum = g->y.line[y].quantum;
+  const bool zero = x_quantum == PF_NO_QUANTUM || y_quantum == PF_NO_QUANTUM;
+  pf_certified v;
+  if (!(g->narrow ? pf_certify : pf_certify_f64)(sum, zero ? 0 : x_quantum + y_quantum, &v))
+    return;
+  const pf_truth least = {.positive = v.magnitude, .products = v.magnitude};
+  const pf_bound bound = bound_of(g, sum, &least, x, y);
+  pf_set *s = &g->enclosure.set;
+  s->lo = pf_certified_low(&v, bound.error);
+  s->hi = pf_certified_high(&v, bound.error);
+  /* near overflow, and where zero would pass, the oracle has the word */
+  if (bound.weak || !(fabs(s->lo) <= acc->max / 2 && fabs(s->hi) <= acc->max / 2))
+    *s = pf_set_empty();
+}
+
+/* What double arithmetic can tell, else the empty set. */
+static void enclose_inside(pf_encloser *e, pf_group *g, int64_t element)
+{
+  const pf_sum sum = pf_step_terms(e->problem, g->step, g->x.values, g->y.values, element);
+  int64_t x, y;
+  lines_of(e->problem, element, &x, &y);
+  g->element = element;
+  g->inside = true;
+  g->enclosure = (pf_enclosure){.set = pf_set_empty()};
+  if (pf_is_integer(&g->step->acc.format))
+    return;
+  if (g->x.line[x].special || g->y.line[y].special || addends_special(&sum))
+    enclose_special_inside(g, &sum, x, y);
+  else
+    enclose_finite_inside(g, &sum, x, y);
+}
+
 static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
 {
   const pf_format *acc = &g->step->acc.format;
@@ -275,17 +353,12 @@ static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
   lines_of(e->problem, element, &x, &y);
   const pf_asked *k = ask_oracle(e, g->step, g->x.values, g->y.values, element);
   g->element = element;
+  g->inside = false;
   if (pf_is_integer(acc)) {
     enclose_integers(e, g);
     return;
   }
-  const pf_bound_input in = {
-    .acc = acc, .order = g->order,
-    .x_precision = g->x.precision, .y_precision = g->y.precision,
-    .x_quantum = g->x.line[x].quantum, .y_quantum = g->y.line[y].quantum,
-    .sum = &k->sum, .truth = &k->truth,
-  };
-  const pf_bound bound = pf_bound_of(&in);
+  const pf_bound bound = bound_of(g, &k->sum, &k->truth, x, y);
   const bool special =
       g->x.line[x].special || g->y.line[y].special || addends_special(&k->sum);
   g->enclosure = (pf_enclosure){.set = finite_set(e, acc, &bound), .radius = bound.error,
@@ -297,17 +370,21 @@ static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
 static pf_enclosure enclose_sum(pf_encloser *e, const pf_prepared *q, int i, int64_t element)
 {
   if (q->replayed[i])
-    return (pf_enclosure){.set = pf_set_point(q->replayed[i][element]), .radius = INFINITY};
+    return (pf_enclosure){.set = pf_set_point(q->replayed[i][element]), .radius = INFINITY,
+                          .whole = true};
   pf_group *g = &e->group[q->group[i]];
-  if (g->element != element)
-    enclose_group(e, g, element);
+  if (g->element != element || g->inside != e->inside)
+    (e->inside ? enclose_inside : enclose_group)(e, g, element);
   return g->enclosure;
 }
 
 /* What a rounding to f adds to the radius: half an ulp of the largest value in reach, or half the
    smallest subnormal. */
-static double rounding_radius(const pf_format *f, const pf_set *s, double radius)
+static double rounding_radius(const pf_encloser *e, const pf_format *f, const pf_set *s,
+                              double radius)
 {
+  if (e->inside)
+    return 0;
   const double most = pf_set_has_finite(s) ? fmax(fabs(s->lo), fabs(s->hi)) : 0;
   return radius + fmax(pf_unit_roundoff(f) * most, ldexp(1, pf_quantum(f) - 1));
 }
@@ -318,7 +395,7 @@ static pf_enclosure value_of(const pf_encloser *e, int ref, int64_t element, con
   if (ref >= PF_REF_STEP)
     return step[ref - PF_REF_STEP];
   const double v = (ref == PF_REF_C ? p->c_values : p->bias_values)[element];
-  return (pf_enclosure){.set = pf_set_point(v)};
+  return (pf_enclosure){.set = pf_set_point(v), .whole = true};
 }
 
 static pf_enclosure enclose_elementwise(const pf_encloser *e, const pf_step *s, int64_t element,
@@ -327,13 +404,14 @@ static pf_enclosure enclose_elementwise(const pf_encloser *e, const pf_step *s, 
   const pf_case *c = e->problem->what;
   /* beta = 0 reads nothing, however special c is */
   if (s->kind == PF_SCALE && s->b == PF_REF_BETA && c->beta == 0)
-    return (pf_enclosure){.set = pf_set_point(0)};
+    return (pf_enclosure){.set = pf_set_point(0), .whole = true};
   pf_enclosure a = value_of(e, s->a, element, step);
   if (s->kind == PF_ADD) {
     const pf_enclosure b = value_of(e, s->b, element, step);
     a.set = pf_set_add(&s->out, &a.set, &b.set);
     a.radius += b.radius;
     a.weak |= b.weak;
+    a.whole &= b.whole;
   } else if (s->kind == PF_SCALE) {
     const double factor = pf_step_factor(s, e->problem, element);
     a.set = pf_set_scale(&s->out, &a.set, factor);
@@ -341,7 +419,7 @@ static pf_enclosure enclose_elementwise(const pf_encloser *e, const pf_step *s, 
   } else {
     a.set = pf_set_round(&s->out, &a.set);
   }
-  a.radius = rounding_radius(&s->out, &a.set, a.radius);
+  a.radius = rounding_radius(e, &s->out, &a.set, a.radius);
   return a;
 }
 
@@ -355,7 +433,7 @@ static pf_enclosure walk(pf_encloser *e, const pf_prepared *q, int64_t element)
       step[i] = enclose_sum(e, q, i, element);
       if (!q->replayed[i] && !pf_format_equal(&s->out, &s->acc.format)) {
         step[i].set = pf_set_round(&s->out, &step[i].set);
-        step[i].radius = rounding_radius(&s->out, &step[i].set, step[i].radius);
+        step[i].radius = rounding_radius(e, &s->out, &step[i].set, step[i].radius);
       }
     } else if (pf_plan_is_operand(q->plan, i, &x_side)) {
       continue;
@@ -367,10 +445,22 @@ static pf_enclosure walk(pf_encloser *e, const pf_prepared *q, int64_t element)
   return step[q->plan->count - 1];
 }
 
-void pf_enclose(pf_encloser *e, int64_t element, pf_enclosure *out)
+static void enclose_all(pf_encloser *e, int64_t element, pf_enclosure *out)
 {
   for (int i = 0; i < e->count; i++)
     out[i] = e->ask[i].same_as >= 0 ? out[e->ask[i].same_as] : walk(e, &e->ask[i], element);
+}
+
+void pf_enclose(pf_encloser *e, int64_t element, pf_enclosure *out)
+{
+  e->inside = false;
+  enclose_all(e, element, out);
+}
+
+void pf_enclose_inside(pf_encloser *e, int64_t element, pf_enclosure *out)
+{
+  e->inside = true;
+  enclose_all(e, element, out);
 }
 
 double pf_exact(pf_encloser *e, int64_t element, bool *special)

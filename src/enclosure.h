@@ -18,6 +18,7 @@ typedef struct pf_enclosure {
   double radius;   /* E plus what each later rounding may add, value units: for ratios and labels,
                       never for a verdict; infinite where the row's bits were replayed */
   bool weak;       /* the bound of a sum exceeds the sum of its magnitudes: zero would pass too */
+  bool whole;      /* pf_enclose_inside: the set is all that pf_enclose would give */
 } pf_enclosure;
 
 typedef struct pf_encloser pf_encloser;
@@ -29,6 +30,11 @@ pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf
 
 /* out[count]: the answers to all asks for one output element (row-major). */
 void pf_enclose(pf_encloser *e, int64_t element, pf_enclosure *out);
+
+/* The same without the oracle: sets that lie inside those of pf_enclose, mostly by very little, so
+   that a result in them is allowed.  What is outside must be asked of pf_enclose.  No radius, no
+   weak elements: their sets are empty here. */
+void pf_enclose_inside(pf_encloser *e, int64_t element, pf_enclosure *out);
 
 /* The exact result of the graph for an element (asked of the oracle, which then holds it):
    T, the sum of all magnitudes, rounded up, value units; *special: v follows no sum. */

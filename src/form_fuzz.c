@@ -361,7 +361,7 @@ static void set_limits(decoder *d, const pf_filter *filter)
   d->work = d->filter.max_work > 0 ? d->filter.max_work : PF_FUZZ_WORK;
   if (d->work > PF_MAX_WORK)
     d->work = PF_MAX_WORK;
-  const int64_t less = d->work >> (d->head[PF_HEAD_WORK] & 7);
+  const int64_t less = d->work >> pf_work_halvings[d->head[PF_HEAD_WORK] & 7];
   d->work = less > 0 ? less : 1;
   d->storage = pf_fuzz_storage(d->work);
 }

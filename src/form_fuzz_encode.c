@@ -243,6 +243,8 @@ static void put_head(uint8_t *head, const pf_case *c, const pf_shape *s,
   head[PF_HEAD_KIND] = (uint8_t)slot_of(pf_kind_slots, x->values.kind);
   put_scalar(head + PF_HEAD_ALPHA, c->alpha, f64);
   put_scalar(head + PF_HEAD_BETA, c->beta, f64);
+  while (pf_work_halvings[head[PF_HEAD_WORK]] > 0)
+    head[PF_HEAD_WORK]++;
   head[PF_HEAD_IN_PLACE] = c->out_is_c ? 7 : 0;
   head[PF_HEAD_EDITS] = edits > 0 ? 0xff : 0;
   head[PF_HEAD_EDITS + 1] = (uint8_t)edits;

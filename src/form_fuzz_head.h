@@ -25,7 +25,8 @@
      54       bits 0-2 all set: addmm in place, where dtypes allow
      55       edits: below 0xc0 none, below 0xf8 one to eight by the low three bits, else byte 56
      56       edits
-     57       low three bits: how often the limit of work is halved, so that most inputs are quick
+     57       low three bits: how often the limit of work is halved, by a table, so that most inputs
+              are quick
      58-64    scale of x, in a scaled graph:
        +0       low three bits: kind; 0xf8 and above: the scales are in the tail, not from the seed
        +1, +2   elements of a block: below 0xfc a slot (three bits) among common sizes; else the
@@ -111,6 +112,7 @@ extern const pf_common_shape pf_common_shapes[64];
 extern const double pf_common_scalars[16];
 extern const uint8_t pf_graph_slots[16], pf_dtype_slots[16], pf_kind_slots[16];
 extern const uint8_t pf_scale_slots[8], pf_result_slots[16];
+extern const uint8_t pf_work_halvings[8];
 extern const uint8_t pf_batch_slots[16];  /* batch dimensions */
 extern const uint8_t pf_drop_slots[16];   /* leading dimensions left out */
 

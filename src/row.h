@@ -21,8 +21,7 @@
    An integer stays what it is under +f32: sums of integers are exact in s32, modulo 2^32; in+f32 is
    f64 for an s32 beside a float, which holds both.
    Behind any of them /rz /rna say how to round, /sat /nan /inf what becomes of overflow where not
-   the usual.  An accumulator of unknown order neither truncates nor saturates: only a stated one
-   can.  An integer accumulator wraps, and takes integer operands only; a conversion of floats to
+   the usual.  Only a stated order can truncate or saturate partial sums.  An integer accumulator wraps, and takes integer operands only; a conversion of floats to
    integers saturates. */
 #ifndef PF_ROW_H
 #define PF_ROW_H
@@ -96,8 +95,8 @@ extern const pf_row pf_rows[];  /* ends with text == NULL */
 /* The row of a graph by name; NULL if there is none. */
 const pf_row *pf_row_find(pf_graph g, const char *strategy);
 
-/* Parses text and resolves it for the case.  The error's offset is that of the offending word, or of
-   what follows a step whose parts do not go together. */
+/* Parses text and resolves it for the case.  The error's offset is that of the offending word, or
+   of what follows a step whose parts do not go together. */
 pf_status pf_plan_parse(const char *strategy, const char *text, const pf_case *c, pf_plan *out,
                         pf_error *e);
 bool pf_plan_equal(const pf_plan *a, const pf_plan *b);  /* same steps; names do not count */

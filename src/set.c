@@ -141,9 +141,9 @@ pf_set pf_set_scale(const pf_format *f, const pf_set *s, double factor)
   pf_set r = pf_set_empty();
   if (pf_set_has_finite(s)) {
     const double from = factor < 0 ? s->hi : s->lo, to = factor < 0 ? s->lo : s->hi;
-    include_image(&r, f, factor * from, factor * to,
-                  factor != 0 ? pf_round_product(f, factor, from) : 0,
-                  factor != 0 ? pf_round_product(f, factor, to) : 0);
+    const double lo = factor != 0 ? pf_round_product(f, factor, from) : 0;
+    const double hi = factor != 0 ? pf_round_product(f, factor, to) : 0;
+    include_image(&r, f, factor * from, factor * to, lo, hi);
   }
   const bool keeps = factor > 0, turns = factor < 0;
   include_special(&r, f, (keeps && s->plus_infinity) || (turns && s->minus_infinity),

@@ -70,6 +70,19 @@ bool pf_sum_is_special(const pf_sum *s)
   return odd != 0;
 }
 
+bool pf_special_certain(const pf_sum *s, const pf_format *acc, bool no_overflow, pf_set *out)
+{
+  const pf_terms t = classify(s, acc);
+  const bool both = t.plus && t.minus, one = t.plus != t.minus;
+  if (t.nan || both)
+    *out = pf_set_point(NAN);
+  else if (one && no_overflow && !t.skipped)
+    *out = pf_set_point(t.plus ? INFINITY : -INFINITY);
+  else
+    return false;
+  return true;
+}
+
 pf_set pf_special_set(const pf_sum *s, const pf_format *acc, const pf_bound *finite_bound,
                       const pf_set *finite)
 {

@@ -124,7 +124,7 @@ static bool is_no_tf32(pf_dtype t, double v)
 
 static bool is_e4m3fn(pf_dtype t, double v)
 {
-  return t == PF_F8_E4M3FN && !isnan(v) && (v != 0 || signbit(v));
+  return t == PF_F8_E4M3FN && !(v == 0 && !signbit(v));
 }
 
 /* Beyond what the result's format has, and this format saturates or gives NaN. */

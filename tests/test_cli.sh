@@ -338,7 +338,7 @@ expect 'random: Ctrl-C ends with the summary' 0 "prints '^interrupted'" "prints 
 # --- lists and help -------------------------------------------------------------------------------
 
 run strategies
-expect 'strategies' 0 '[ "$(grep -c "^[a-z]" out)" = 6 ]' '[ "$(grep -c "^  aot_eager " out)" = 6 ]' \
+expect 'strategies' 0 '[ "$(grep -c "^[a-z]" out)" = 7 ]' '[ "$(grep -c "^  aot_eager " out)" = 7 ]' \
   '[ "$(awk "length > 100" out | wc -l)" = 0 ]'
 run strategies matmul_add
 expect 'strategies of a graph' 0 '[ "$(grep -c "^[a-z]" out)" = 1 ]'

@@ -184,7 +184,8 @@ static void test_layouts_at_the_limit(void **unused)
 static void test_vectors_count_once(void **unused)
 {
   (void)unused;
-  uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN, [PF_HEAD_VECTORS] = 0x3f};
+  uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN, [PF_HEAD_VECTORS] = 0x3f,
+                                 [PF_HEAD_WORK] = 6};
   pf_arena a = {0};
   pf_case c;
   put_wide(head + PF_HEAD_SIZES, 3000);
@@ -229,7 +230,8 @@ static void test_tail_wraps_around(void **unused)
   uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN,
                                  [PF_HEAD_SHAPE] = 0x80 | 7, /* 16 x 16 x 16 */
                                  [PF_HEAD_DTYPE] = PF_F16,
-                                 [PF_HEAD_KIND] = PF_VERBATIM};
+                                 [PF_HEAD_KIND] = PF_VERBATIM,
+                                 [PF_HEAD_WORK] = 6};
   pf_arena a = {0};
   pf_case c;
   assert_int_equal(decode(head, sizeof head, &a, &c), PF_OK);
@@ -250,7 +252,7 @@ static void test_golden(void **unused)
     [1] = 0x05, [3] = 0x0a, [6] = 0xc1, [9] = 0x0a, [10] = 0x81,
     [13] = 0x01, [16] = 0x63, [19] = 0xa0 + 33, [22] = 0x02, [25] = 0xfc, [27] = 17,
     [34] = 0x03, [35] = 0x03, [36] = 0x06, [45] = 0xf1, 0x00, 0x00, 0x40, 0xc0,
-    [55] = 0xc0, [73] = 0, 0, 0xc7, 0x20, 0x78, 0x56, 0x34, 0x12, 0xa3, 0, 0, 2,
+    [55] = 0xc0, [57] = 6, [73] = 0, 0, 0xc7, 0x20, 0x78, 0x56, 0x34, 0x12, 0xa3, 0, 0, 2,
     [89] = 0xc2, 0xc4, 0, 0, 1, 0, 0, 0, 0xff, [137] = 0xb0, [143] = 9, 1,
   };
   static const uint8_t tail[] = {

@@ -10,7 +10,7 @@ static void test_common_shapes(void **unused)
   char *seen[64];
   pf_arena a = {0};
   for (int i = 0; i < 64; i++) {
-    uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN};
+    uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN, [PF_HEAD_WORK] = 6};
     const pf_common_shape *want = &pf_common_shapes[i];
     pf_case c;
     head[PF_HEAD_SHAPE] = (uint8_t)(0x80 | i);

@@ -14,7 +14,7 @@
 #include "mpfr_oracle.h"
 
 static const pf_format binary64 = {
-  53, -1022, DBL_MAX, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY};
+  53, -1022, DBL_MAX, true, true, PF_NEAREST_EVEN, PF_OVERFLOW_INFINITY, PF_SYMMETRIC};
 
 static bool same(double a, double b)
 {

@@ -96,7 +96,7 @@ typedef struct pf_file {
 int pf_file_read(const char *path, pf_file *out);
 void pf_file_free(pf_file *f);
 /* All or nothing: a temporary file beside path takes its place.  path "-": standard output. */
-int pf_file_write(const char *path, const uint8_t *data, size_t size);
+int pf_cli_write(const char *path, const uint8_t *data, size_t size);
 
 typedef struct pf_case_file {
   pf_file file;

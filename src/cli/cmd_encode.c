@@ -78,7 +78,7 @@ static int write_text(const pf_case *c, const char *path)
   if (fclose(to) || failed)
     code = pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
   else
-    code = pf_file_write(path, (const uint8_t *)line, size);
+    code = pf_cli_write(path, (const uint8_t *)line, size);
   free(line);
   return code;
 }
@@ -98,7 +98,7 @@ static int encode(const pf_encode_command *e, const pf_file *text, pf_arena *a)
                                                       : pf_fuzz_encode(&c, a, &data, &size, &why);
   if (status)
     return pf_cli_report(status, &why, false, text->name);
-  return pf_file_write(e->output, data, size);
+  return pf_cli_write(e->output, data, size);
 }
 
 int pf_cmd_encode(int argc, char **argv)

@@ -60,7 +60,7 @@ static const struct argp_option options[] = {
   {.name = "layout", .key = KEY_LAYOUT, .arg = "LAYOUT",
    .doc = "dense, strided (at least one tensor is not dense) or any (default)"},
   {.name = "max-work", .key = KEY_WORK, .arg = "W",
-   .doc = "At most W products and elements of a tensor in a case; default 65536"},
+   .doc = "At most W products and elements of a tensor in a case; default 16384"},
   {.name = "length", .key = KEY_LENGTH, .arg = "BYTES", .doc = "Random bytes a case; default 256"},
   {0}
 };
@@ -220,7 +220,7 @@ static int save(pf_random_command *c, const pf_result *r, const char *signature)
   char *path = file_name(c, signature, data, size);
   if (!path)
     return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
-  const int code = pf_file_write(path, data, size);
+  const int code = pf_cli_write(path, data, size);
   if (!code)
     pf_settings_print_command(&c->settings, r, NULL, path, stdout);
   free(path);

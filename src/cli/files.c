@@ -1,5 +1,6 @@
 /* Case files of any form, folders of them, and files written whole or not at all. */
 #include "cli.h"
+#include "tensorfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -151,48 +152,7 @@ static int cannot_write(const char *path)
   return pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* Takes the descriptor. */
-static bool write_all(int fd, const uint8_t *data, size_t size)
-{
-  while (size) {
-    const ssize_t n = write(fd, data, size);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0) {
-      const int why = errno;
-      close(fd);
-      errno = why;
-      return false;
-    }
-    data += n;
-    size -= (size_t)n;
-  }
-  return !close(fd);
-}
-
-static int write_beside(const char *path, const uint8_t *data, size_t size)
-{
-  char *temporary = NULL;
-  if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-    return pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", path);
-  const int fd = mkstemp(temporary);
-  int code = PF_EXIT_CLEAN;
-  if (fd < 0) {
-    code = cannot_write(path);
-  } else {
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
-    if (!write_all(fd, data, size) || rename(temporary, path)) {
-      code = cannot_write(path);
-      unlink(temporary);
-    }
-  }
-  free(temporary);
-  return code;
-}
-
-int pf_file_write(const char *path, const uint8_t *data, size_t size)
+int pf_cli_write(const char *path, const uint8_t *data, size_t size)
 {
   if (!strcmp(path, "-"))  /* what stdout could not take is told at the end */
     return fwrite(data, 1, size, stdout) == size ? PF_EXIT_CLEAN : PF_EXIT_MACHINERY;
@@ -206,7 +166,11 @@ int pf_file_write(const char *path, const uint8_t *data, size_t size)
     const bool written = to && fwrite(data, 1, size, to) == size;
     code = (!to || fclose(to) || !written) ? cannot_write(path) : PF_EXIT_CLEAN;
   } else {
-    code = write_beside(target, data, size);
+    const pf_bytes all = {data, size};
+    pf_error e = {0};
+    code = PF_EXIT_CLEAN;
+    if (pf_file_write(target, &all, 1, &e))
+      code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be written: %s", path, e.text);
   }
   free(real);
   return code;

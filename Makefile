@@ -1,0 +1,160 @@
+# precfuzz: build, test and fuzz.  GNU make.
+#
+#   make              build/precfuzz and build/replay/*; where clang and AFL++ are, all fuzzers
+#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60
+#   make test         sets up what is missing, builds and runs all tests
+#   make test-faults  both fuzzing engines must find each planted fault
+#   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make setup        installs what is missing (root, apt), or says what is
+#   make install      to $(DESTDIR)$(PREFIX)
+#   make clean
+#
+# config.mk, where present, and the command line override what is set by ?= below.  A new target,
+# test or source file is found by its place and name; nothing is listed here.
+-include config.mk
+
+CLANG  ?= clang
+AFL_CC ?= afl-clang-fast
+CFLAGS ?= -O2 -g
+SAN    ?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LIBS   ?= -ljansson -lmpfr -lgmp -lm -ldl
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc)
+
+FUZZ_SECONDS ?= 60
+TARGET       ?= fuzz_matmul
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
+        -Wmissing-prototypes -Wvla
+BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
+# Behind everything else: a contracted or reordered sum is not the sum that is claimed.
+FP   := -ffp-contract=off -fno-fast-math
+
+SRC     := $(filter-out src/cli/%,$(wildcard src/*.c src/*/*.c))
+CLI     := $(wildcard src/cli/*.c)
+TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
+SHARED  := $(filter-out fuzz/fuzz_%.c fuzz/replay.c,$(wildcard fuzz/*.c))
+LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
+TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+SCRIPTS := $(wildcard tests/test_*.sh)
+
+have  = $(if $(shell command -v $1),$2)
+BUILD = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+
+export AFL_QUIET := 1
+
+PROGRAMS  := build/precfuzz $(TARGETS:%=build/replay/%)
+LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
+ASAN      := $(TARGETS:%=build/asan/%)
+AFL       := $(TARGETS:%=build/afl/%)
+
+.PHONY: all setup fuzz test test-faults seeds install clean programs libfuzzer asan afl tests FORCE
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all:
+	+@$(BUILD) programs $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
+programs: $(PROGRAMS)
+libfuzzer: $(LIBFUZZER)
+asan: $(ASAN)
+afl: $(AFL)
+
+# The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
+# of its time.  They are compiled without coverage.
+JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure format memory problem reference \
+         engine_reference session set special values) $(wildcard oracle/*.c)
+
+# One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
+# changes, too.
+# $(call flavour,NAME,COMPILER,FLAGS[,COVERAGE FLAGS[,COMPILER OF THE JUDGE]])
+define flavour
+compile_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
+judge_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
+build/obj/$1/%.o: %.c build/obj/$1/command
+	@mkdir -p $$(@D)
+	@echo '  $2 $$@'
+	@$$(if $$(filter $(JUDGE),$$<),$$(judge_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
+	  -c $$< -o $$@
+build/obj/$1/command: FORCE
+	@mkdir -p $$(@D)
+	@echo '$$(compile_$1) $$(judge_$1)' | cmp -s - $$@ || echo '$$(compile_$1) $$(judge_$1)' >$$@
+endef
+
+# $(call objects,NAME,SOURCES)
+objects = $(patsubst %.c,build/obj/$1/%.o,$2)
+
+# What is linked changes with the list of files, too.
+build/obj/files: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CLI) $(LIB)' | cmp -s - $@ || echo '$(CLI) $(LIB)' >$@
+
+# Programs of one folder: each has its own source, and what all of them link.
+# $(call link,FOLDER,FLAVOUR,SOURCES' FOLDER,COMMON SOURCES,FLAGS,LIBRARIES)
+define link
+$1/%: build/obj/$2/$3/%.o $(call objects,$2,$4) build/obj/files
+	@mkdir -p $$(@D)
+	@echo '  link $$@'
+	@$$(compile_$2) $5 $$(filter %.o,$$^) $6 -o $$@
+endef
+
+$(eval $(call flavour,cc,$(CC),))
+$(eval $(call flavour,libfuzzer,$(CLANG),,-fsanitize=fuzzer-no-link))
+$(eval $(call flavour,asan,$(CLANG),$(SAN),-fsanitize=fuzzer-no-link))
+$(eval $(call flavour,afl,$(AFL_CC),,,$(CLANG)))
+$(eval $(call link,build/replay,cc,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
+$(eval $(call link,build/libfuzzer,libfuzzer,fuzz,$(LIB),-fsanitize=fuzzer,$(LIBS)))
+$(eval $(call link,build/asan,asan,fuzz,$(LIB),-fsanitize=fuzzer,$(LIBS)))
+$(eval $(call link,build/afl,afl,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
+
+build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
+	@echo '  link $@'
+	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
+
+# Tests by the default compiler, and by clang with sanitizers.
+$(eval $(call flavour,san,$(CLANG),$(SAN)))
+$(eval $(call link,build/test,cc,tests,$(LIB),,-lcmocka $(LIBS)))
+$(eval $(call link,build/test-san,san,tests,$(LIB),,-lcmocka $(LIBS)))
+# The generator of values must give the same bits whatever compiles it.
+GENERATOR := $(wildcard src/values*.c) src/dtype.c src/format.c
+define values
+$(eval $(call flavour,$1,$2,$3))
+$(eval $(call link,build/test-$1,$1,tests,$(GENERATOR),,-lcmocka $(LIBS)))
+VALUES += $$(filter build/test-$1/test_values%,$$(TESTS:%=build/test-$1/%))
+endef
+$(eval $(call values,cc-O0,$(CC),-O0))
+$(eval $(call values,cc-O3,$(CC),-O3))
+$(eval $(call values,clang-O0,$(CLANG),-O0))
+$(eval $(call values,clang-O3,$(CLANG),-O3))
+CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES)
+tests: $(CHECKS)
+
+setup:
+	@CC='$(CC)' CLANG='$(CLANG)' AFL_CC='$(AFL_CC)' scripts/setup.sh
+
+# What could not be built is counted as failed by the script.
+test: setup
+	+@$(BUILD) -k all tests || true
+	@scripts/test.sh $(CHECKS) $(SCRIPTS)
+
+fuzz: setup
+	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)
+	@scripts/fuzz.sh $(TARGET) $(FUZZ_SECONDS)
+
+test-faults: setup
+	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)
+	@scripts/test_faults.sh $(TARGET) $(FAULTS)
+
+seeds:
+	+@$(BUILD) programs
+	@scripts/seeds.sh corpus/seeds
+
+install:
+	+@$(BUILD) programs
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz
+	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
+	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
+
+clean:
+	rm -rf build
+
+-include $(shell find build/obj -name '*.d' 2>/dev/null)

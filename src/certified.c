@@ -1,0 +1,120 @@
+/* A dot product in double with its own error bound.
+
+   Products p_k of operands of at most 24 bits are exact in double (f32: 2^-298 to 2^256).  With
+   s and a the double sums of p_k and |p_k|, in any order, rho0 = (K - 1) 2^-53 and S = sum |p_k|:
+   |s - sum p_k| <= rho0 S (Rump, BIT 52, 2012), a / (1 + rho0) <= S <= a / (1 - rho0), hence
+   S <= a (1 + 2 rho0) and S >= a (1 - 2 rho0) for rho0 <= 1/2.  Where a < 2^53 g, g dividing every
+   product, all partial sums are multiples of g below 2^53 g: nothing rounds.  Each later operation
+   with alpha, beta, c or bias rounds once more, by at most 2^-53 of its result (what underflows on
+   the way is bounded by the smallest subnormal each).  Radii are rounded up, T is rounded down.
+
+   For wider operands h = x y and r = fma(x, y, -h), the product's error, and TwoSum keep what each
+   addition loses: after Dot2 (Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26(6), 2005) the pair lies
+   within (K + 2) 2^-53 w (1 + 4 (K + 2) 2^-53) of the sum, w the sum of the absolute corrections,
+   and K 2^-1074 more where products underflow.  h infinite makes r NaN and ends it. */
+#include "certified.h"
+
+#include <math.h>
+
+#define UNIT 0x1p-53
+
+static double up(double v)
+{
+  return nextafter(v, INFINITY);
+}
+
+static double down(double v)
+{
+  return nextafter(v, 0);
+}
+
+typedef struct pf_dot {
+  double sum, absolute;
+} pf_dot;
+
+static pf_dot dot(const pf_sum *s)
+{
+  enum { LANES = 4 };
+  double sum[LANES] = {0}, absolute[LANES] = {0};
+  int64_t k = 0;
+  for (; k + LANES <= s->k; k += LANES)
+    for (int l = 0; l < LANES; l++) {
+      const double p = s->x[k + l] * s->y[k + l];
+      sum[l] += p;
+      absolute[l] += fabs(p);
+    }
+  for (; k < s->k; k++) {
+    const double p = s->x[k] * s->y[k];
+    sum[0] += p;
+    absolute[0] += fabs(p);
+  }
+  return (pf_dot){(sum[0] + sum[1]) + (sum[2] + sum[3]),
+                  (absolute[0] + absolute[1]) + (absolute[2] + absolute[3])};
+}
+
+double pf_certified_low(const pf_certified *v, double e)
+{
+  const double d = v->value - e, part = d - v->value;
+  const double lost = (v->value - (d - part)) + (-e - part);  /* TwoSum: value - e = d + lost */
+  if (lost == 0 && v->tail == 0 && v->radius == 0)
+    return d;
+  const double rest = nextafter(nextafter(lost + v->tail, INFINITY) + v->radius, INFINITY);
+  return nextafter(d + rest, INFINITY);
+}
+
+double pf_certified_high(const pf_certified *v, double e)
+{
+  const pf_certified mirrored = {-v->value, -v->tail, v->radius, v->magnitude};
+  return -pf_certified_low(&mirrored, e);
+}
+
+/* Adds alpha, beta * c and bias to an enclosed sum of products of magnitude at least `least`. */
+static bool add_up(const pf_sum *s, double v, double tail, double radius, double least,
+                   pf_certified *out)
+{
+  *out = (pf_certified){v, tail, radius, least};
+  if (s->alpha != 1 || s->beta != 0 || s->bias != 0) {
+    /* with alpha 1 or -1, and where an addition is exact, the radius is larger than it need be */
+    const double scaled = s->alpha * v, c = s->beta != 0 ? s->beta * s->c : 0;
+    const double with_c = scaled + c;
+    const double rounded = up(up(fabs(scaled) + fabs(c)) + up(fabs(with_c) + fabs(with_c + s->bias)));
+    const double before = up(fabs(s->alpha) * up(radius + fabs(tail)));
+    out->value = with_c + s->bias;
+    out->tail = 0;
+    out->radius = up(up(before + up(UNIT * rounded)) + 0x1p-1072);
+    out->magnitude = down(down(down(fabs(s->alpha) * least) + down(fabs(c))) + fabs(s->bias));
+    out->magnitude = down(out->magnitude);
+  }
+  return isfinite(out->value) && isfinite(out->tail) && isfinite(out->radius);
+}
+
+bool pf_certify(const pf_sum *s, int quantum, pf_certified *out)
+{
+  const pf_dot d = dot(s);
+  if (s->k <= 1 || d.absolute < ldexp(1, 53 + quantum))
+    return add_up(s, d.sum, 0, 0, d.absolute, out);
+  const double rho0 = (double)(s->k - 1) * UNIT;
+  const double most = up(d.absolute * (1 + 2 * rho0));
+  return add_up(s, d.sum, 0, up(rho0 * most), down(d.absolute * (1 - 2 * rho0)), out);
+}
+
+bool pf_certify_f64(const pf_sum *s, int quantum, pf_certified *out)
+{
+  double high = 0, low = 0, weight = 0, absolute = 0;
+  for (int64_t k = 0; k < s->k; k++) {
+    const double h = s->x[k] * s->y[k];
+    const double r = fma(s->x[k], s->y[k], -h);
+    const double sum = high + h, part = sum - high;
+    const double t = ((high - (sum - part)) + (h - part)) + r;
+    high = sum;
+    low += t;
+    weight += fabs(t);
+    absolute += fabs(h);
+  }
+  if (quantum >= -1074 && absolute < ldexp(1, 53 + quantum))
+    return add_up(s, high + low, 0, 0, absolute, out);
+  const double units = (double)(s->k + 2) * UNIT;
+  const double radius = up(up(up(units * weight) * (1 + 4 * units)) + (double)s->k * 0x1p-1074);
+  const double least = down(down(absolute * (1 - 2 * units)) - (double)s->k * 0x1p-1074);
+  return isfinite(weight) && add_up(s, high, low, up(radius), least > 0 ? least : 0, out);
+}

@@ -1,0 +1,109 @@
+# Which includes and calls break the order of the house; prints one line for each.  Run by
+# test_layers.sh with all sources of src, oracle and fuzz as its files.
+#
+# A header includes only headers before it in this order; a source file also its own and those that
+# its name with a "_" begins, which are its parts.  A source file without a header of its own ranks as the longest name here that its name begins with.
+BEGIN {
+  order = "status memory format dtype reader graph values values_draw values_integer scale case " \
+          "operand form_text_scan form_text form_fuzz_head form_fuzz form_archive_fields " \
+          "form_archive problem row row_parser truth engine reference_loops reference " \
+          "engine_reference kernel faults interpret model bound certified set special enclosure rule " \
+          "check options session explain report known_rules tolerance_table tensorfile " \
+          "safetensors_parts safetensors npy tensorfile_open"
+  for (n = split(order, name); n; n--)
+    rank[name[n]] = n
+  for (n = split("status format truth dtype", name); n; n--)
+    oracle_sees[name[n]] = 1
+  # a library that ends, prints or asks cannot be part of somebody's process
+  calls = "abort|exit|_Exit|_exit|quick_exit|assert|getenv|secure_getenv|printf|puts|putchar|perror"
+  names = "stderr|stdout|environ"
+  barred = "(^|[^A-Za-z0-9_])((" calls ")[ \t]*\\(|(" names ")([^A-Za-z0-9_]|$))"
+  for (i = 1; i < ARGC; i++)
+    if (ARGV[i] ~ /\.h$/)
+      home[stem(ARGV[i])] = part_of(ARGV[i])
+}
+
+function stem(path)
+{
+  sub(/.*\//, "", path)
+  sub(/\.[ch]$/, "", path)
+  return path
+}
+
+function part_of(path)
+{
+  if (path ~ /^src\/cli\//)
+    return "cli"
+  sub(/\/.*/, "", path)
+  return path
+}
+
+function tell(what)
+{
+  print FILENAME ":" FNR ": " what
+}
+
+function own_rank(file, name)
+{
+  name = stem(file)
+  if (file == "src/engine.c")  # the list of engines names them all
+    return rank["faults"]
+  if (file ~ /\/faults\/.*\.c$/)
+    return rank["faults"]
+  while (!(name in rank) && sub(/_[^_]*$/, "", name))
+    ;
+  return rank[name]
+}
+
+function check_include(text, header, mine)
+{
+  if (text ~ /<(mpfr|gmp)\.h>/ && part != "oracle")
+    tell("MPFR outside the oracle")
+  if (!match(text, /"[^"]*"/))
+    return
+  header = stem(substr(text, RSTART + 1, RLENGTH - 2))
+  if (part == "src") {
+    mine = own_rank(FILENAME)
+    if (home[header] != "src" || !rank[header])
+      tell(header ".h has no place in the library's order")
+    else if (!mine)
+      tell("this file has no place in the library's order")
+    else if (FILENAME ~ /\.c$/ && index(header, stem(FILENAME) "_") == 1)
+      return
+    else if (rank[header] > mine || (rank[header] == mine && FILENAME ~ /\.h$/))
+      tell(header ".h comes later")
+  } else if (part == "oracle" && home[header] != "oracle" && !(header in oracle_sees))
+    tell("the oracle must not see " header ".h")
+  else if (part == "fuzz" && home[header] !~ /^(src|oracle|fuzz)$/)
+    tell("fuzz/ must not see " header ".h")
+}
+
+FNR == 1 {
+  part = part_of(FILENAME)
+  in_comment = 0
+}
+
+{
+  rest = $0
+  code = ""
+  while (rest != "") {
+    if (in_comment && !(at = index(rest, "*/")))
+      break
+    if (in_comment) {
+      rest = substr(rest, at + 2)
+      in_comment = 0
+    } else {
+      at = index(rest, "/*")
+      code = code (at ? substr(rest, 1, at - 1) : rest)
+      rest = at ? substr(rest, at + 2) : ""
+      in_comment = at > 0
+    }
+  }
+  if (code ~ /^[ \t]*#[ \t]*include/)
+    check_include(code)
+  else if (part == "src" || part == "oracle") {
+    gsub(/"([^"\\]|\\.)*"/, "\"\"", code)
+    if (match(code, barred))
+      tell("not for a library:" substr(code, RSTART, RLENGTH))
+  }
+}

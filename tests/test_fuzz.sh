@@ -1,0 +1,67 @@
+#!/bin/bash
+# Both engines on every target for a few seconds: silent on the reference engine, not on a fault;
+# what they find is kept, grouped and can be reproduced by the command that is printed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 3
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+unset "${!PRECFUZZ_@}"
+
+check() # name command...: its output only where it fails
+{
+  if "${@:2}" >"$folder/log" 2>&1; then echo "ok $1"; else
+    echo "not ok $1"
+    sed 's/^/    /' "$folder/log"
+  fi
+}
+
+# Both lines of the summary tell of at least so many executions.
+executed() { awk -v n="$2" '/^(libFuzzer|AFL\+\+) / && $2 >= n { k++ } END { exit k != 2 }' "$1"; }
+
+is_silent() # target
+{
+  scripts/fuzz.sh "$1" 5 "$folder/$1" >"$folder/out" || { cat "$folder/out"; return 1; }
+  cat "$folder/out"
+  grep -qx 'findings: 0' "$folder/out" && executed "$folder/out" 100 &&
+    grep -q '^aot_eager ' "$folder/out"
+}
+
+finds() # fault
+{
+  local status=0
+  PRECFUZZ_ENGINES=$1 scripts/fuzz.sh fuzz_matmul 5 "$folder/fault" >"$folder/out" || status=$?
+  cat "$folder/out"
+  [ $status = 1 ] && grep -q "^  $1 .* contract IMPOSSIBLE\$" "$folder/out" &&
+    [ -n "$(find "$folder/fault/crashes" -name 'crash-*')" ] &&
+    [ -n "$(find "$folder/fault/crashes" -name 'afl-*')" ]
+}
+
+reproduces() # the command in the report, as it stands
+{
+  local command status=0
+  command=$(sed -n 's/^ *reproduce //p' "$folder/fault/findings.txt" | head -n 1)
+  [ -n "$command" ] || return 1
+  bash -c "$command" || status=$?
+  [ $status = 1 ]
+}
+
+is_mended() # what aborted before no longer counts under another engine
+{
+  scripts/fuzz.sh fuzz_matmul 1 "$folder/fault" >"$folder/out" || { cat "$folder/out"; return 1; }
+  cat "$folder/out"
+  grep -qx 'findings: 0' "$folder/out"
+}
+
+goes_on() # more to begin with than the seeds
+{
+  [ "$(find "$folder/fault/corpus" -type f | wc -l)" -gt "$(find corpus/seeds -type f | wc -l)" ]
+}
+
+for target in fuzz/fuzz_*.c; do
+  check "$(basename "$target" .c) is silent" is_silent "$(basename "$target" .c)"
+done
+check 'a fault is found by both engines' finds fault:M13
+check 'the report says how to reproduce it' reproduces
+check 'old crashes that pass are no findings' is_mended
+check 'a run goes on where the last one ended' goes_on
