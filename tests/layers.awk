@@ -2,7 +2,8 @@
 # test_layers.sh with all sources of src, oracle and fuzz as its files.
 #
 # A header includes only headers before it in this order; a source file also its own and those that
-# its name with a "_" begins, which are its parts.  A source file without a header of its own ranks as the longest name here that its name begins with.
+# its name with a "_" begins, which are its parts.  A source file without a header of its own ranks
+# as the longest name here that its name begins with.
 BEGIN {
   order = "status memory format dtype reader graph values values_draw values_integer scale case " \
           "operand form_text_scan form_text form_fuzz_head form_fuzz form_archive_fields " \
