@@ -289,8 +289,9 @@ static pf_bound bound_of(const pf_group *g, const pf_sum *sum, const pf_truth *t
    rounded. */
 static double finite_magnitude(const pf_sum *s)
 {
-  const double c = s->beta != 0 ? s->beta * s->c : 0;
-  double most = (isfinite(c) ? fabs(c) : 0) + (isfinite(s->bias) ? fabs(s->bias) : 0);
+  double most = isfinite(s->bias) ? fabs(s->bias) : 0;
+  if (s->beta != 0 && isfinite(s->c))
+    most += fabs(s->beta * s->c);
   for (int64_t k = 0; k < s->k; k++)
     if (isfinite(s->x[k]) && isfinite(s->y[k]))
       most += fabs(s->x[k] * s->y[k]);
@@ -325,7 +326,8 @@ static void enclose_finite_inside(pf_group *g, const pf_sum *sum, int64_t x, int
   s->lo = pf_certified_low(&v, bound.error);
   s->hi = pf_certified_high(&v, bound.error);
   /* near overflow, and where zero would pass, the oracle has the word */
-  if (bound.weak || !(fabs(s->lo) <= acc->max / 2 && fabs(s->hi) <= acc->max / 2))
+  const bool weak = bound.error > 0 && bound.error >= v.magnitude;
+  if (weak || !(fabs(s->lo) <= acc->max / 2 && fabs(s->hi) <= acc->max / 2))
     *s = pf_set_empty();
 }
 

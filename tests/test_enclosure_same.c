@@ -178,6 +178,41 @@ static void narrow_sums_overflow_early(void **state)
   pf_arena_free(&s.arena);
 }
 
+/* c alone decides, at the ends of double's range: times beta it overflows, or underflows to where
+   its magnitude cannot be told from 0, under an alpha that would make much of what is lost. */
+static void an_addend_may_be_beyond_double(void **state)
+{
+  (void)state;
+  static const struct { double x, alpha, beta, c; bool nan, weak; } ends[] = {
+    {INFINITY, 1, 0x1p100, -0x1p1000, true, false},
+    {INFINITY, 1, 0x1p10, -0x1p1000, false, false},
+    {0, 0x1p600, 0x1p-100, 0x1p-1074, false, true},
+  };
+  scene s = {0};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    enum { TERMS = 64 };
+    double x[TERMS] = {ends[i].x}, one[TERMS];
+    pf_enclosure part;
+    for (int k = 0; k < TERMS; k++)
+      one[k] = 1;
+    scene_reset(&s, PF_ADDMM);
+    scene_operand(&s, PF_X, PF_F64, 2, 1, TERMS, x);
+    scene_operand(&s, PF_Y, PF_F64, 2, TERMS, 1, one);
+    scene_operand(&s, PF_C, PF_F64, 2, 1, 1, &ends[i].c);
+    s.what.alpha = ends[i].alpha;
+    s.what.beta = ends[i].beta;
+    scene_finish(&s);
+    scene_row(&s, &oracle, "out = MATMUL(x, y, alpha, c, beta; acc f64)");
+    const pf_enclosure all = scene_enclose(&s, 0);
+    pf_enclose_inside(s.encloser, 0, &part);
+    assert_int_equal(all.set.nan, ends[i].nan);
+    assert_int_equal(all.weak, ends[i].weak);
+    assert_true(!part.whole || pf_set_equal(&part.set, &all.set));
+    assert_true(!all.weak || !pf_set_has_finite(&part.set));
+  }
+  pf_arena_free(&s.arena);
+}
+
 /* --- casts of operands --------------------------------------------------------------------- */
 
 /* Operands that a row rounds to bf16 are enclosed as if they had been given so: their precision,
@@ -231,6 +266,7 @@ int main(void)
     cmocka_unit_test(answers_do_not_depend_on_what_else_is_asked),
     cmocka_unit_test(double_arithmetic_allows_nothing_more),
     cmocka_unit_test(narrow_sums_overflow_early),
+    cmocka_unit_test(an_addend_may_be_beyond_double),
     cmocka_unit_test(a_cast_operand_is_what_it_became),
   };
   return cmocka_run_group_tests_name("enclosure_same", tests, open_oracle, close_oracle);
