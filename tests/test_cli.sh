@@ -169,7 +169,7 @@ expect 'one strategy cannot disagree' 2 "says '--rule agree'"
 # --- output that cannot be written ----------------------------------------------------------------
 
 run encode "$tail9" -o nowhere/case
-expect 'no folder to write to' 3 "says 'precfuzz: nowhere/case: cannot be written: No such file'"
+expect 'no folder to write to' 3 "says 'precfuzz: nowhere/case: cannot be written: .*No such file'"
 run encode "$tail9" -o /dev/full
 expect 'a full device' 3 "says 'cannot be written: No space left'" '[ -c /dev/full ]'
 run encode "$tail9" -o folder
@@ -297,7 +297,7 @@ expect 'no table of pairs' 2 "says '--table'"
 
 run random -n 300 --seed 7 -e reference:lanes8 -o found
 cp out before
-expect 'random: no finding' 0 "prints '^300 cases, 1500 results, 0 findings'" "prints 'seed 7$'" \
+expect 'random: no finding' 0 "prints '^300 cases, [0-9]+ results, 0 findings'" "prints 'seed 7$'" \
   '[ ! -e found ]' '[ ! -s err ]'
 run random -n 300 --seed 7 -e reference:lanes8
 expect 'the same seed, the same cases' 0 'cmp out before'
