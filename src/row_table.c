@@ -18,7 +18,7 @@
 #define BF16_NOTE "operands cut down to bf16, then as eager", true
 
 #define SCALED_NOTE "library call, its sums scaled in f32, rounded once at the end", false
-#define AOT_SCALED_NOTE "operands scaled in f32, a library call, rounded at the end", false
+#define AOT_SCALED_NOTE "operands scaled in f32, a library call, rounded last", false
 #define DEQUANTIZE "t0 = SCALE(x, scale_x; f32)  t1 = SCALE(y, scale_y; f32)  "
 
 #define LESS(F) "t0 = CAST(x; " F ")  t1 = CAST(y; " F ")  "

@@ -169,7 +169,8 @@ expect 'one strategy cannot disagree' 2 "says '--rule agree'"
 # --- output that cannot be written ----------------------------------------------------------------
 
 run encode "$tail9" -o nowhere/case
-expect 'no folder to write to' 3 "says 'precfuzz: nowhere/case: cannot be written: .*No such file'"
+expect 'no folder to write to' 3 "says 'precfuzz: nowhere/case: cannot be written: '" \
+  "says 'No such file'"
 run encode "$tail9" -o /dev/full
 expect 'a full device' 3 "says 'cannot be written: No space left'" '[ -c /dev/full ]'
 run encode "$tail9" -o folder
