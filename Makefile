@@ -134,7 +134,7 @@ setup:
 # What could not be built is counted as failed by the script.
 test: setup
 	+@$(BUILD) -k all tests || true
-	@scripts/test.sh $(CHECKS) $(SCRIPTS)
+	@scripts/test.sh $(SCRIPTS) $(CHECKS)
 
 fuzz: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)

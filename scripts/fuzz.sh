@@ -125,8 +125,19 @@ stop_engines()
 
 # --- status ---------------------------------------------------------------------------------------
 
-# executions, elements and products that a run has counted
-counters() { od -An -v -t u8 -w24 "$folder/$1.stats" 2>/dev/null | grep . || echo 0 0 0; }
+# A target that judges counts as it does so, in a file for each engine.
+judges() { [ -s "$folder/libfuzzer.stats" ]; }
+
+# executions, elements and products so far; of a target that does not judge what the engine says
+counters()
+{
+  if judges; then od -An -v -t u8 -w24 "$folder/$1.stats" 2>/dev/null | grep . || echo 0 0 0; else
+    case $1 in
+      afl) sed -n 's/^execs_done *: \([0-9]*\).*/\1 0 0/p' "$folder/afl/default/fuzzer_stats" ;;
+      *) grep -ao '^#[0-9][0-9]*' "$folder/libfuzzer.log" | sed -n '$s/^#\(.*\)/\1 0 0/p' ;;
+    esac 2>/dev/null | grep . || echo 0 0 0
+  fi
+}
 files() { find "$@" -type f ! -name README.txt 2>/dev/null | wc -l; }
 new_crashes() { files "$1" -newer "$folder/begin" ! -name 'slow-*'; }
 
@@ -216,6 +227,6 @@ keep_afl_crashes
 summary
 echo
 scripts/findings.sh "$target" "$folder" || found=$?
-graph_table
+! judges || graph_table
 [ -z "$failed" ] || die "ended early:$failed"
 exit $found

@@ -23,8 +23,8 @@ is_silent() # target
 {
   scripts/fuzz.sh "$1" 5 "$folder/$1" >"$folder/out" || { cat "$folder/out"; return 1; }
   cat "$folder/out"
-  grep -qx 'findings: 0' "$folder/out" && executed "$folder/out" 100 &&
-    grep -q '^aot_eager ' "$folder/out"
+  grep -qx 'findings: 0' "$folder/out" && executed "$folder/out" 100 || return 1
+  ! grep -q '"harness.h"' "fuzz/$1.c" || grep -q '^aot_eager ' "$folder/out"
 }
 
 finds() # fault
@@ -58,20 +58,8 @@ goes_on() # more to begin with than the seeds
   [ "$(find "$folder/fault/corpus" -type f | wc -l)" -gt "$(find corpus/seeds -type f | wc -l)" ]
 }
 
-# Readers of strangers' files judge nothing: they must only come to an end.
-reads_anything() # target
-{
-  mkdir -p "$folder/$1"
-  build/libfuzzer/"$1" -max_total_time=5 -artifact_prefix="$folder/" "$folder/$1"
-}
-
 for target in fuzz/fuzz_*.c; do
-  name=$(basename "$target" .c)
-  if grep -q '"harness.h"' "$target"; then
-    check "$name is silent" is_silent "$name"
-  else
-    check "$name reads anything" reads_anything "$name"
-  fi
+  check "$(basename "$target" .c) is silent" is_silent "$(basename "$target" .c)"
 done
 check 'a fault is found by both engines' finds fault:M13
 check 'the report says how to reproduce it' reproduces
