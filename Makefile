@@ -23,6 +23,8 @@ JOBS   ?= $(shell nproc)
 
 FUZZ_SECONDS ?= 60
 TARGET       ?= fuzz_matmul
+# What libFuzzer runs: libfuzzer, or asan for the build with sanitizers.
+FLAVOUR      ?= libfuzzer
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
@@ -137,8 +139,8 @@ test: setup
 	@scripts/test.sh $(SCRIPTS) $(CHECKS)
 
 fuzz: setup
-	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)
-	@scripts/fuzz.sh $(TARGET) $(FUZZ_SECONDS)
+	+@$(BUILD) programs build/$(FLAVOUR)/$(TARGET) build/afl/$(TARGET)
+	@FLAVOUR=$(FLAVOUR) scripts/fuzz.sh $(TARGET) $(FUZZ_SECONDS)
 
 test-faults: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)

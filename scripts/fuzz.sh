@@ -4,7 +4,7 @@
 #   fuzz.sh TARGET SECONDS [FOLDER]
 #
 # FOLDER (build/fuzz/TARGET) is kept from run to run, so that a run goes on where the last one ended:
-#   corpus/        what a run begins with: libFuzzer's minimised union of the seeds and all that was
+#   corpus/        what a run begins with: the seeds, and libFuzzer's minimised union of all that was
 #                  found before
 #   libfuzzer/     inputs that libFuzzer found in this run;  afl/  the same of AFL++
 #   crashes/       every input that aborted, timed out or ran out of memory
@@ -45,11 +45,22 @@ gather()
   mkdir "$folder/merged"
   "$libfuzzer" -merge=1 -artifact_prefix="$crashes/" "$folder/merged" "${from[@]}" \
     </dev/null >"$log" 2>&1 || die "$libfuzzer cannot run:" "$log"
+  keep_seeds
   # AFL++ wants something to begin with.
   [ -n "$(ls "$folder/merged")" ] || echo >"$folder/merged/newline"
   rm -rf "$folder"/{corpus,libfuzzer,afl}
   mv "$folder/merged" "$folder/corpus"
   mkdir "$folder/libfuzzer"
+}
+
+# Seeds reach what coverage does not tell apart, so merging drops none of them.
+keep_seeds()
+{
+  local file sum
+  for file in corpus/seeds/*; do
+    sum=$(sha1sum <"$file" | cut -c 1-40)  # as libFuzzer names its files
+    [ "$crashes/crash-$sum" -nt "$folder/begin" ] || cp "$file" "$folder/merged/$sum"
+  done
 }
 
 # AFL++ names files by number: named by content they can be kept together.

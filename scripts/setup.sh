@@ -48,19 +48,17 @@ runtime_package()
 
 install()
 {
+  local said
   echo "setup: installing ${missing[*]}"
   apt-get -o DPkg::Lock::Timeout=600 -qq update
-  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq -y install \
-    --no-install-recommends "${missing[@]}" </dev/null >"$log" 2>&1 || {
-    cat "$log" >&2
-    echo 'setup: apt-get failed, see above' >&2
+  said=$(DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq -y install \
+    --no-install-recommends "${missing[@]}" </dev/null 2>&1) || {
+    printf '%s\nsetup: apt-get failed, see above\n' "$said" >&2
     exit 3
   }
   hash -r
 }
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
 # Twice, as what clang still lacks can be asked only of a clang that is there.
 for _ in 1 2; do
   look
