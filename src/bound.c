@@ -31,24 +31,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* nextafter(v, +inf) for v >= 0 or NaN. */
-static double up(double v)
-{
-  uint64_t bits;
-  if (!(v < INFINITY))
-    return v;
-  v += 0.0;  /* -0 */
-  memcpy(&bits, &v, sizeof bits);
-  bits++;
-  memcpy(&v, &bits, sizeof v);
-  return v;
-}
+#include "directed.h"
 
 /* a + b >= 0, rounded up only where it is inexact: T decides exactness at a power of two. */
 static double sum_up(double a, double b)
 {
   const double s = a + b;
-  return s - a == b && s - b == a ? s : up(s);
+  return s - a == b && s - b == a ? s : pf_up(s);
 }
 
 int pf_last_bit(double v)
@@ -69,7 +58,7 @@ double pf_gamma(double d, double u)
   const double du = d * u;  /* u is a power of two, d an integer below 2^53: exact */
   if (!(du < 1))
     return INFINITY;
-  return du == 0 ? 0 : up(du / nextafter(1 - du, 0));
+  return du == 0 ? 0 : pf_up(du / nextafter(1 - du, 0));
 }
 
 static int min_int(int a, int b)
@@ -98,7 +87,7 @@ static double exposed(const double *a, const double *b, int64_t k, double alpha,
   double sum = 0;
   for (int64_t i = 0; i < k; i++)
     if (fabs(alpha * a[i]) < normal && isfinite(b[i]))
-      sum = up(sum + fabs(b[i]));
+      sum = pf_up(sum + fabs(b[i]));
   return sum;
 }
 
@@ -118,8 +107,8 @@ static double underflows(const pf_bound_input *in, int64_t k)
   const double normal = pf_smallest_normal(in->acc);
   const double on_x = exposed(s->x, s->y, k, s->alpha, normal);
   const double on_y = exposed(s->y, s->x, k, s->alpha, normal);
-  const double products = up((double)k * up(1 + fabs(s->alpha)));
-  return up(up(products + 2 + scaled_c) + fmax(on_x, on_y));
+  const double products = pf_up((double)k * pf_up(1 + fabs(s->alpha)));
+  return pf_up(pf_up(products + 2 + scaled_c) + fmax(on_x, on_y));
 }
 
 static bool is_exact(const pf_bound_input *in, int64_t k, double t)
@@ -161,8 +150,8 @@ static double largest_scaled(const pf_sum *s, double products)
 static double unscaled_error(const pf_bound_input *in, double most)
 {
   const double d = (double)(pf_summation_depth(&in->order, in->sum->k) + 2);
-  const double lost = up(ldexp((double)in->sum->k, pf_quantum(in->acc) - 1));
-  return up(up(pf_gamma(d, pf_unit_roundoff(in->acc)) * most) + lost);
+  const double lost = pf_up(ldexp((double)in->sum->k, pf_quantum(in->acc) - 1));
+  return pf_up(pf_up(pf_gamma(d, pf_unit_roundoff(in->acc)) * most) + lost);
 }
 
 /* gamma or d u above. */
@@ -188,7 +177,7 @@ typedef struct pf_loss {
 static double scale_up(double v, int e)
 {
   const double r = ldexp(v, e);
-  return ldexp(r, -e) < v ? up(r) : r;
+  return ldexp(r, -e) < v ? pf_up(r) : r;
 }
 
 /* The error of a sum of magnitude 2^scale t, value units.  Small sums are worked on in units that
@@ -198,7 +187,7 @@ static double error_of(const pf_bound_input *in, const pf_loss *loss, double t)
   const int scale = in->truth->scale;
   const int unit = scale ? scale : t < 0x1p-800 ? -200 : 0;
   const double relative =
-      loss->relative == 0 || t == 0 ? 0 : up(loss->relative * ldexp(t, scale - unit));
+      loss->relative == 0 || t == 0 ? 0 : pf_up(loss->relative * ldexp(t, scale - unit));
   const double lost = scale_up(loss->underflow, pf_quantum(in->acc) - 1 - unit);
   return scale_up(sum_up(relative, lost), unit);
 }
@@ -223,7 +212,7 @@ pf_bound pf_bound_of(const pf_bound_input *in)
   if (!b.exact) {
     loss.relative = relative_error(in, k);
     const double m = underflows(in, k);
-    loss.underflow = m == 0 ? 0 : up(m * up(1 + loss.relative));
+    loss.underflow = m == 0 ? 0 : pf_up(m * pf_up(1 + loss.relative));
     b.error = error_of(in, &loss, t);
     b.weak = b.error >= ldexp(t, truth->scale) && t > 0;
   }
@@ -232,7 +221,7 @@ pf_bound pf_bound_of(const pf_bound_input *in)
   if (s->k && fabs(s->alpha) != 1) {
     const double most = fmax(largest_scaled(s, ldexp(truth->products, truth->scale)),
                              ldexp(t, truth->scale));
-    if (overflows(in->acc, up(up(most + unscaled_error(in, most)) + b.error)))
+    if (overflows(in->acc, pf_up(pf_up(most + unscaled_error(in, most)) + b.error)))
       b.plus_infinity = b.minus_infinity = true;
   }
   b.nan = b.plus_infinity && b.minus_infinity;

@@ -9,24 +9,16 @@
    the way is bounded by the smallest subnormal each).  Radii are rounded up, T is rounded down.
 
    For wider operands h = x y and r = fma(x, y, -h), the product's error, and TwoSum keep what each
-   addition loses: after Dot2 (Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26(6), 2005) the pair lies
-   within (K + 2) 2^-53 w (1 + 4 (K + 2) 2^-53) of the sum, w the sum of the absolute corrections,
+   addition loses: after Dot2 (Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26(6), 2005) the pair
+   lies within (K + 2) 2^-53 w (1 + 4 (K + 2) 2^-53) of the sum, w the sum of the absolute corrections,
    and K 2^-1074 more where products underflow.  h infinite makes r NaN and ends it. */
 #include "certified.h"
 
 #include <math.h>
 
+#include "directed.h"
+
 #define UNIT 0x1p-53
-
-static double up(double v)
-{
-  return nextafter(v, INFINITY);
-}
-
-static double down(double v)
-{
-  return nextafter(v, 0);
-}
 
 typedef struct pf_dot {
   double sum, absolute;
@@ -77,13 +69,15 @@ static bool add_up(const pf_sum *s, double v, double tail, double radius, double
     /* with alpha 1 or -1, and where an addition is exact, the radius is larger than it need be */
     const double scaled = s->alpha * v, c = s->beta != 0 ? s->beta * s->c : 0;
     const double with_c = scaled + c;
-    const double rounded = up(up(fabs(scaled) + fabs(c)) + up(fabs(with_c) + fabs(with_c + s->bias)));
-    const double before = up(fabs(s->alpha) * up(radius + fabs(tail)));
+    const double first = pf_up(fabs(scaled) + fabs(c));
+    const double rounded = pf_up(first + pf_up(fabs(with_c) + fabs(with_c + s->bias)));
+    const double before = pf_up(fabs(s->alpha) * pf_up(radius + fabs(tail)));
     out->value = with_c + s->bias;
     out->tail = 0;
-    out->radius = up(up(before + up(UNIT * rounded)) + 0x1p-1072);
-    out->magnitude = down(down(down(fabs(s->alpha) * least) + down(fabs(c))) + fabs(s->bias));
-    out->magnitude = down(out->magnitude);
+    out->radius = pf_up(pf_up(before + pf_up(UNIT * rounded)) + 0x1p-1072);
+    const double products = pf_down(fabs(s->alpha) * least);
+    out->magnitude = pf_down(pf_down(products + pf_down(fabs(c))) + fabs(s->bias));
+    out->magnitude = pf_down(out->magnitude);
   }
   return isfinite(out->value) && isfinite(out->tail) && isfinite(out->radius);
 }
@@ -94,8 +88,8 @@ bool pf_certify(const pf_sum *s, int quantum, pf_certified *out)
   if (s->k <= 1 || d.absolute < ldexp(1, 53 + quantum))
     return add_up(s, d.sum, 0, 0, d.absolute, out);
   const double rho0 = (double)(s->k - 1) * UNIT;
-  const double most = up(d.absolute * (1 + 2 * rho0));
-  return add_up(s, d.sum, 0, up(rho0 * most), down(d.absolute * (1 - 2 * rho0)), out);
+  const double most = pf_up(d.absolute * (1 + 2 * rho0));
+  return add_up(s, d.sum, 0, pf_up(rho0 * most), pf_down(d.absolute * (1 - 2 * rho0)), out);
 }
 
 bool pf_certify_f64(const pf_sum *s, int quantum, pf_certified *out)
@@ -114,7 +108,8 @@ bool pf_certify_f64(const pf_sum *s, int quantum, pf_certified *out)
   if (quantum >= -1074 && absolute < ldexp(1, 53 + quantum))
     return add_up(s, high + low, 0, 0, absolute, out);
   const double units = (double)(s->k + 2) * UNIT;
-  const double radius = up(up(up(units * weight) * (1 + 4 * units)) + (double)s->k * 0x1p-1074);
-  const double least = down(down(absolute * (1 - 2 * units)) - (double)s->k * 0x1p-1074);
-  return isfinite(weight) && add_up(s, high, low, up(radius), least > 0 ? least : 0, out);
+  const double rounded = pf_up(pf_up(units * weight) * (1 + 4 * units));
+  const double radius = pf_up(rounded + (double)s->k * 0x1p-1074);
+  const double least = pf_down(pf_down(absolute * (1 - 2 * units)) - (double)s->k * 0x1p-1074);
+  return isfinite(weight) && add_up(s, high, low, pf_up(radius), least > 0 ? least : 0, out);
 }

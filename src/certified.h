@@ -4,7 +4,8 @@
 
 #include "truth.h"
 
-/* What is known of v = alpha * sum + beta * c + bias: |v - (value + tail)| <= radius, value units. */
+/* What is known of v = alpha * sum + beta * c + bias: |v - (value + tail)| <= radius, in value
+   units. */
 typedef struct pf_certified {
   double value, tail, radius;  /* tail and radius 0: v is exactly this double */
   double magnitude;            /* at most T = |alpha| S + |beta c| + |bias| */

@@ -11,8 +11,6 @@
 #include "engine_reference.h"
 #include "special.h"
 
-#define TRY(call) do { const pf_status try_ = (call); if (try_) return try_; } while (0)
-
 /* What measuring a step needs. */
 typedef struct pf_measuring {
   const pf_problem *problem;
@@ -35,7 +33,7 @@ pf_status pf_exact_results_of(const pf_problem *p, const pf_oracle *oracle, pf_a
   *why = NULL;
   if (!value || !rest || !magnitude)
     return PF_NO_MEMORY;
-  TRY(pf_encloser_new(p, oracle, NULL, 0, a, &e, why));
+  PF_TRY(pf_encloser_new(p, oracle, NULL, 0, a, &e, why));
   for (size_t i = 0; i < n; i++) {
     bool special;
     magnitude[i] = pf_exact(e, (int64_t)i, &special);
@@ -202,7 +200,7 @@ static pf_status operand_error(const pf_measuring *m, int i, bool x_side, pf_wor
   const pf_problem *p = m->problem;
   const pf_step all = {.kind = PF_MATMUL, .alpha = p->has_c};
   const double *moved;
-  TRY(operand_moves(m, i, x_side, &moved));
+  PF_TRY(operand_moves(m, i, x_side, &moved));
   *out = pf_worst_error_start();
   for (int64_t e = 0; e < p->shape.outputs; e++) {
     const pf_sum terms = pf_step_terms(p, &all, x_side ? moved : p->x_scaled,
@@ -249,7 +247,7 @@ static pf_status allowed_there(const pf_result *r, const pf_measuring *m, int64_
   const pf_ask ask = {.plan = r->plan, .order = r->engine->sum};
   const char *why;
   pf_encloser *e;
-  TRY(pf_encloser_new(m->problem, m->oracle, &ask, 1, m->arena, &e, &why));
+  PF_TRY(pf_encloser_new(m->problem, m->oracle, &ask, 1, m->arena, &e, &why));
   pf_enclose(e, element, out);
   return PF_OK;
 }
@@ -263,9 +261,9 @@ pf_status pf_explain(const pf_result *r, const pf_exact_results *exact, const pf
   *out = (pf_explanation){.largest = -1};
   out->total = pf_result_error(m.problem, exact, m.out, r->run->got);
   if (out->total.element >= 0)
-    TRY(allowed_there(r, &m, out->total.element, &out->allowed));
+    PF_TRY(allowed_there(r, &m, out->total.element, &out->allowed));
   for (int i = 0; i < r->plan->count; i++) {
-    TRY(explain_step(&m, i, out));
+    PF_TRY(explain_step(&m, i, out));
     if (out->step[i].share > (out->largest < 0 ? 0 : out->step[out->largest].share))
       out->largest = i;
   }

@@ -1,4 +1,5 @@
-/* The interpreter, executing.  Enclosing and explaining walk the same plans (enclosure.c, explain.c).
+/* The interpreter, executing.  Enclosing and explaining walk the same plans (enclosure.c,
+   explain.c).
    Elementwise steps work on doubles, rounded once to the step's format. */
 #include "interpret.h"
 
@@ -8,8 +9,6 @@
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
-
-#define TRY(call) do { const pf_status try_ = (call); if (try_) return try_; } while (0)
 
 typedef struct pf_machine {
   const pf_problem *problem;
@@ -97,7 +96,7 @@ static pf_status cast_operand(pf_machine *m, int i, bool x_side)
   const double *source = from >= PF_REF_STEP ? vectors[from - PF_REF_STEP]
                          : x_side            ? p->x_vectors
                                              : p->y_vectors;
-  TRY(pf_cast_vectors(p, m->plan, i, source, m->arena, &vectors[i]));
+  PF_TRY(pf_cast_vectors(p, m->plan, i, source, m->arena, &vectors[i]));
   return m->engine->reads_vectors ? PF_OK : lay_out(m, i, x_side, vectors[i]);
 }
 
@@ -228,9 +227,9 @@ static pf_status run_engine(pf_machine *m, int last)
   pf_copies copies;
   const bool watch = !m->engine->reads_vectors;
   pf_matrix in_place;
-  TRY(pf_output_new(m->problem, m->plan->step[last].storage, m->arena, &out));
+  PF_TRY(pf_output_new(m->problem, m->plan->step[last].storage, m->arena, &out));
   if (watch)
-    TRY(copy_operands(m, &copies));
+    PF_TRY(copy_operands(m, &copies));
   const pf_matrix *c = m->call.value[PF_REF_C];
   if (m->problem->what->out_is_c && m->call.steps->c && out.view.dtype == c->dtype) {
     in_place = out.view;
@@ -289,7 +288,7 @@ pf_status pf_interpret(const pf_problem *p, const pf_plan *plan, const pf_engine
   m.call.value[PF_REF_C] = p->has_c ? &p->c : NULL;
   m.call.value[PF_REF_BIAS] = p->has_bias ? &p->bias : NULL;
   for (int i = 0; i < plan->count;)
-    TRY(advance(&m, i, &i));
+    PF_TRY(advance(&m, i, &i));
   out->got = out->step[plan->count - 1];
   return PF_OK;
 }

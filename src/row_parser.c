@@ -156,14 +156,14 @@ static pf_status check_scaling(pf_parser *p, pf_step *s)
 
 static pf_status parse_elementwise(pf_parser *p, pf_step *s)
 {
-  TRY(pf_row_ref(p, &s->a));
+  PF_TRY(pf_row_ref(p, &s->a));
   s->b = PF_REF_NONE;
   if (s->kind != PF_CAST) {
-    TRY(pf_row_expect(p, ','));
-    TRY(pf_row_ref(p, &s->b));
+    PF_TRY(pf_row_expect(p, ','));
+    PF_TRY(pf_row_ref(p, &s->b));
   }
-  TRY(pf_row_expect(p, ';'));
-  TRY(pf_row_format(p, &s->out));
+  PF_TRY(pf_row_expect(p, ';'));
+  PF_TRY(pf_row_format(p, &s->out));
   if (s->kind == PF_SCALE) {
     if (s->b < PF_REF_ALPHA || s->b >= PF_REF_STEP)
       return FAIL(p, "row: SCALE is by alpha, beta, scale_x or scale_y");
@@ -182,7 +182,7 @@ static pf_status parse_elementwise(pf_parser *p, pf_step *s)
       s->kind = PF_CAST;
       return check_addend(p, s, s->a);
     }
-    TRY(check_addend(p, s, s->b));
+    PF_TRY(check_addend(p, s, s->b));
     return check_addend(p, s, s->a);
   }
   return check_cast(p, s);
@@ -206,7 +206,7 @@ static const char *const kind_names[] = {"MATMUL", "MULSUM", "CAST", "SCALE", "A
 
 static pf_status parse_step(pf_parser *p, pf_step *s)
 {
-  TRY(parse_name(p, s));
+  PF_TRY(parse_name(p, s));
   const char *word;
   const size_t length = pf_row_word(p, &word);
   int kind = 0;
@@ -215,8 +215,8 @@ static pf_status parse_step(pf_parser *p, pf_step *s)
   if (kind > PF_ADD)
     return FAIL(p, "row: '%.*s' is no step (MATMUL, MULSUM, CAST, SCALE, ADD)", (int)length, word);
   s->kind = (pf_step_kind)kind;
-  TRY(pf_row_expect(p, '('));
-  TRY(s->kind <= PF_MULSUM ? pf_row_sum(p, s) : parse_elementwise(p, s));
+  PF_TRY(pf_row_expect(p, '('));
+  PF_TRY(s->kind <= PF_MULSUM ? pf_row_sum(p, s) : parse_elementwise(p, s));
   if (!pf_dtype_for(&s->out, &s->storage))
     return FAIL(p, "row: no dtype holds the values of %s", s->name);
   return pf_row_expect(p, ')');
@@ -250,7 +250,7 @@ pf_status pf_plan_parse(const char *strategy, const char *text, const pf_case *c
       break;
     if (out->count == PF_MAX_STEPS)
       return FAIL(&p, "row: more than %d steps", PF_MAX_STEPS);
-    TRY(parse_step(&p, &out->step[out->count]));
+    PF_TRY(parse_step(&p, &out->step[out->count]));
     note_step(&p, out->count);
     out->count++;
     pf_row_accept(&p, ';');

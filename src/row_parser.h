@@ -21,7 +21,6 @@ typedef struct pf_parser {
   pf_fail((p)->error, status, (size_t)((p)->token - (p)->text), __VA_ARGS__)
 #define FAIL(p, ...) REFUSE(p, PF_BAD_INPUT, __VA_ARGS__)
 #define UNSUPPORTED(p, ...) REFUSE(p, PF_UNSUPPORTED, __VA_ARGS__)
-#define TRY(call) do { const pf_status try_ = (call); if (try_) return try_; } while (0)
 
 /* Each of these skips blanks, reads at p->at and moves it on. */
 void pf_row_skip_space(pf_parser *p);

@@ -64,16 +64,16 @@ static pf_status parse_options(pf_parser *p, pf_step *s)
     const char *word;
     const size_t n = pf_row_word(p, &word);
     if (pf_row_word_is(word, n, "acc")) {
-      TRY(pf_row_format(p, &s->acc.format));
+      PF_TRY(pf_row_format(p, &s->acc.format));
       acc = true;
     } else if (pf_row_word_is(word, n, "out")) {
-      TRY(pf_row_format(p, &s->out));
+      PF_TRY(pf_row_format(p, &s->out));
       out = true;
     } else if (pf_row_word_is(word, n, "product")) {
-      TRY(pf_row_format(p, &s->acc.product));
+      PF_TRY(pf_row_format(p, &s->acc.product));
       product = knob = true;
     } else if (pf_row_word_is(word, n, "order")) {
-      TRY(parse_order(p, &s->acc.sum));
+      PF_TRY(parse_order(p, &s->acc.sum));
     } else if (pf_row_word_is(word, n, "fused") || pf_row_word_is(word, n, "unfused")) {
       s->acc.sum.fused = word[0] == 'f';
     } else if (pf_row_word_is(word, n, "start")) {
@@ -85,7 +85,7 @@ static pf_status parse_options(pf_parser *p, pf_step *s)
     } else if (pf_row_word_is(word, n, "split") || pf_row_word_is(word, n, "drop")) {
       int *to = word[0] == 's' ? &s->acc.split : &s->acc.drop;
       const size_t m = pf_row_word(p, &word);
-      TRY(parse_number(p, word, m, 0, 1 << 18, to));
+      PF_TRY(parse_number(p, word, m, 0, 1 << 18, to));
       knob = true;
     } else if (pf_row_word_is(word, n, "ftz_in")) {
       s->acc.ftz_in = knob = true;
@@ -135,12 +135,12 @@ static pf_status check_sum(pf_parser *p, pf_step *s, bool beta)
 pf_status pf_row_sum(pf_parser *p, pf_step *s)
 {
   bool beta = false;
-  TRY(pf_row_ref(p, &s->a));
-  TRY(pf_row_expect(p, ','));
-  TRY(pf_row_ref(p, &s->b));
+  PF_TRY(pf_row_ref(p, &s->a));
+  PF_TRY(pf_row_expect(p, ','));
+  PF_TRY(pf_row_ref(p, &s->b));
   while (pf_row_accept(p, ',')) {
     int ref;
-    TRY(pf_row_ref(p, &ref));
+    PF_TRY(pf_row_ref(p, &ref));
     if (ref == PF_REF_ALPHA)
       s->alpha = true;
     else if (ref == PF_REF_C)
@@ -152,7 +152,7 @@ pf_status pf_row_sum(pf_parser *p, pf_step *s)
     else
       return FAIL(p, "row: a sum takes alpha, c, beta and bias besides its operands");
   }
-  TRY(pf_row_expect(p, ';'));
-  TRY(parse_options(p, s));
+  PF_TRY(pf_row_expect(p, ';'));
+  PF_TRY(parse_options(p, s));
   return check_sum(p, s, beta);
 }

@@ -1,11 +1,9 @@
-/* From a case to results.  Runs first, then one pass over the output's elements: the exact sum of an
-   element is asked for once and serves every row and engine. */
+/* From a case to results.  Runs first, then one pass over the output's elements: the exact sum of
+   an element is asked for once and serves every row and engine. */
 #include "session.h"
 
 #include <math.h>
 #include <string.h>
-
-#define TRY(call) do { const pf_status try_ = (call); if (try_) return try_; } while (0)
 
 /* A row bound to the case. */
 typedef struct pf_bound_row {
@@ -15,7 +13,7 @@ typedef struct pf_bound_row {
   pf_error error;
 } pf_bound_row;
 
-/* A run against an enclosure; under PF_RULE_AGREE also the other run against the other enclosure. */
+/* A run against an enclosure; under PF_RULE_AGREE also the other run against the other one. */
 typedef struct pf_comparison {
   int run, ask, other_run, other_ask;  /* the last two are -1 elsewhere */
   int same_as;                         /* an earlier one with the same steps; -1 */
@@ -414,7 +412,7 @@ static pf_status judge_all(pf_bench *b)
     else if (c->result.verdict == PF_VERDICT_OK)
       c->result.verdict = verdict_of(&c->result);
     if (c->same_as < 0)
-      TRY(find_model(b, &c->result));
+      PF_TRY(find_model(b, &c->result));
   }
   return PF_OK;
 }
@@ -423,13 +421,13 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
 {
   pf_bench b = {.session = s, .what = c};
   pf_arena_reset(&s->work);
-  TRY(pf_problem_build(c, &s->work, &b.problem));
-  TRY(bind_rows(&b));
-  TRY(run_all(&b));
-  TRY(list_comparisons(&b));
-  TRY(list_asks(&b));
+  PF_TRY(pf_problem_build(c, &s->work, &b.problem));
+  PF_TRY(bind_rows(&b));
+  PF_TRY(run_all(&b));
+  PF_TRY(list_comparisons(&b));
+  PF_TRY(list_asks(&b));
   if (b.judgeable)
-    TRY(judge_all(&b));
+    PF_TRY(judge_all(&b));
   for (int i = 0; i < b.comparisons; i++)
     each(user, &b.comparison[i].result);
   return PF_OK;

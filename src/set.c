@@ -161,8 +161,8 @@ void pf_set_print(const pf_set *s, char *to, size_t size)
     else
       snprintf(finite, sizeof finite, "[%.9g, %.9g] ([%a, %a])", s->lo, s->hi, s->lo, s->hi);
   }
-  const char *const parts[] = {finite, s->plus_infinity ? "+inf" : "", s->minus_infinity ? "-inf" : "",
-                               s->nan ? "NaN" : ""};
+  const char *const parts[] = {finite, s->plus_infinity ? "+inf" : "",
+                               s->minus_infinity ? "-inf" : "", s->nan ? "NaN" : ""};
   size_t used = 0;
   to[0] = 0;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -25,4 +25,12 @@ const char *pf_status_name(pf_status s);
 pf_status pf_fail(pf_error *e, pf_status s, size_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Hands on what did not go well. */
+#define PF_TRY(call)                    \
+  do {                                  \
+    const pf_status try_status = (call); \
+    if (try_status)                     \
+      return try_status;                \
+  } while (0)
+
 #endif

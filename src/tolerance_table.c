@@ -8,8 +8,6 @@
 #include "faults/faults.h"
 #include "interpret.h"
 
-#define TRY(call) do { const pf_status try_ = (call); if (try_) return try_; } while (0)
-
 enum { MOST_RUNS = 96 };
 
 /* One result of the case in hand, and how often each rule rejects its elements. */
@@ -76,7 +74,7 @@ static pf_status draw_case(pf_measurement *m, pf_kind kind, int64_t index)
   }
   if (g->has_bias)
     set_operand(&c->operand[PF_BIAS], m, kind, pf_hash(base + 3), 1, 1, side);
-  TRY(pf_case_finish(c, m->error));
+  PF_TRY(pf_case_finish(c, m->error));
   return pf_problem_build(c, &m->work, &m->problem);
 }
 
@@ -86,7 +84,7 @@ static pf_status bind_row(pf_measurement *m)
   const pf_row *row = a->text ? NULL : pf_row_find(a->graph, a->strategy);
   if (!a->text && !row)
     return fail_at(m, PF_BAD_INPUT, "the graph has no such row");
-  TRY(pf_plan_parse(a->strategy, a->text ? a->text : row->text, &m->what, &m->plan, m->error));
+  PF_TRY(pf_plan_parse(a->strategy, a->text ? a->text : row->text, &m->what, &m->plan, m->error));
   m->table->out = m->plan.step[m->plan.count - 1].storage;
   m->table->format = m->plan.step[m->plan.count - 1].out;
   return PF_OK;
@@ -121,7 +119,7 @@ static pf_status run_correct(pf_measurement *m)
     if (status)
       return status == PF_NO_MEMORY ? status : fail_at(m, status, "the row cannot be run");
     m->table->orders++;
-    TRY(add_run(m, got, -1));
+    PF_TRY(add_run(m, got, -1));
   }
   return PF_OK;
 }
@@ -173,7 +171,7 @@ static pf_status run_faults(pf_measurement *m, pf_tolerance_data *d)
       return status;
     if (!status && !is_correct_here(&m->plan, d->fault[i].engine) &&
         !same_numbers(got, right, m->problem.shape.outputs))
-      TRY(add_run(m, got, i));
+      PF_TRY(add_run(m, got, i));
   }
   return PF_OK;
 }
@@ -290,13 +288,13 @@ static pf_status measure_case(pf_measurement *m, pf_tolerance_data *d, int64_t i
 {
   pf_arena_reset(&m->work);
   m->runs = 0;
-  TRY(draw_case(m, d->kind, index));
-  TRY(bind_row(m));
+  PF_TRY(draw_case(m, d->kind, index));
+  PF_TRY(bind_row(m));
   if (!index)
     list_rules(m);
-  TRY(run_correct(m));
-  TRY(run_faults(m, d));
-  TRY(judge_case(m));
+  PF_TRY(run_correct(m));
+  PF_TRY(run_faults(m, d));
+  PF_TRY(judge_case(m));
   for (int i = 0; i < m->runs; i++)
     count_run(m, &m->run[i], d);
   return PF_OK;
@@ -313,7 +311,7 @@ static pf_status measure_all(pf_measurement *m, void (*progress)(void *, int64_t
     list_faults(d);
     m->measured = 0;
     for (int64_t j = 0; j < count; j++) {
-      TRY(measure_case(m, d, j));
+      PF_TRY(measure_case(m, d, j));
       if (progress)
         progress(user, i * count + j + 1, PF_TABLE_DATA * count);
     }

@@ -1,15 +1,15 @@
 # Which includes and calls break the order of the house; prints one line for each.  Run by
 # test_layers.sh with all sources of src, oracle and fuzz as its files.
 #
-# A header includes only headers before it in this order; a source file also its own and those that
-# its name with a "_" begins, which are its parts.  A source file without a header of its own ranks
-# as the longest name here that its name begins with.
+# A header includes only headers before it in this order; a source file also its own.  A source
+# file without a header of its own ranks as the longest name here that its name begins with.  That
+# name with a "_" begins the headers that it and its like share, which they may include, too.
 BEGIN {
-  order = "status memory format dtype reader graph values values_draw values_integer scale case " \
-          "operand form_text_scan form_text form_fuzz_head form_fuzz form_archive_fields " \
+  order = "status memory directed format dtype reader graph values values_draw values_integer " \
+          "scale case operand form_text_scan form_text form_fuzz_head form_fuzz form_archive_fields " \
           "form_archive problem row row_parser truth engine reference_loops reference " \
-          "engine_reference kernel faults interpret model bound certified set special enclosure rule " \
-          "check options session explain report known_rules tolerance_table tensorfile " \
+          "engine_reference kernel faults interpret model bound certified set special " \
+          "enclosure enclosure_parts rule check options session explain report known_rules tolerance_table tensorfile " \
           "safetensors_parts safetensors npy tensorfile_open"
   for (n = split(order, name); n; n--)
     rank[name[n]] = n
@@ -44,16 +44,14 @@ function tell(what)
   print FILENAME ":" FNR ": " what
 }
 
-function own_rank(file, name)
+function own_name(file, name)
 {
   name = stem(file)
-  if (file == "src/engine.c")  # the list of engines names them all
-    return rank["faults"]
-  if (file ~ /\/faults\/.*\.c$/)
-    return rank["faults"]
+  if (file == "src/engine.c" || file ~ /\/faults\/.*\.c$/)  # the list of engines names them all
+    return "faults"
   while (!(name in rank) && sub(/_[^_]*$/, "", name))
     ;
-  return rank[name]
+  return name
 }
 
 function check_include(text, header, mine)
@@ -64,12 +62,12 @@ function check_include(text, header, mine)
     return
   header = stem(substr(text, RSTART + 1, RLENGTH - 2))
   if (part == "src") {
-    mine = own_rank(FILENAME)
+    mine = rank[own_name(FILENAME)]
     if (home[header] != "src" || !rank[header])
       tell(header ".h has no place in the library's order")
     else if (!mine)
       tell("this file has no place in the library's order")
-    else if (FILENAME ~ /\.c$/ && index(header, stem(FILENAME) "_") == 1)
+    else if (FILENAME ~ /\.c$/ && index(header, own_name(FILENAME) "_") == 1)
       return
     else if (rank[header] > mine || (rank[header] == mine && FILENAME ~ /\.h$/))
       tell(header ".h comes later")

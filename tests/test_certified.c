@@ -7,7 +7,7 @@
 #include "engine_reference.h"
 #include "bound.h"
 #include "certified.h"
-#include "mpfr_oracle.h"
+#include "oracle_fixture.h"
 #include "session.h"
 
 #if defined(__has_feature)
@@ -18,21 +18,6 @@
 #ifndef SLOW
 #define SLOW 1
 #endif
-
-static pf_oracle oracle;
-
-static int open_oracle(void **state)
-{
-  (void)state;
-  return pf_mpfr_oracle_new(&oracle);
-}
-
-static int close_oracle(void **state)
-{
-  (void)state;
-  pf_mpfr_oracle_free(&oracle);
-  return 0;
-}
 
 static bool finite_sum(const pf_sum *s)
 {

@@ -17,13 +17,11 @@
 
 #include "case_builder.h"
 #include "engine_reference.h"
-#include "mpfr_oracle.h"
+#include "oracle_fixture.h"
 
 enum { MOST_TERMS = 1024 };
 
 static const int term_counts[] = {2, 64, 1024};
-static pf_oracle oracle;
-
 static const pf_summation forward = {.order = PF_FORWARD}, any_order = {.order = PF_ANY_ORDER};
 
 typedef struct sum_case {
@@ -170,19 +168,6 @@ static void stated_orders_are_reached(void **state)
     assert_reached(what, &s, &c, 0.99);
   }
   pf_arena_free(&s.arena);
-}
-
-static int open_oracle(void **state)
-{
-  (void)state;
-  return pf_mpfr_oracle_new(&oracle);
-}
-
-static int close_oracle(void **state)
-{
-  (void)state;
-  pf_mpfr_oracle_free(&oracle);
-  return 0;
 }
 
 int main(void)

@@ -15,12 +15,10 @@
 
 #include "case_builder.h"
 #include "form_text.h"
-#include "mpfr_oracle.h"
+#include "oracle_fixture.h"
 #include "random_cases.h"
 
 static const uint64_t SEED = 0x73616d6531;
-static pf_oracle oracle;
-
 /* --- one question at a time ---------------------------------------------------------------- */
 
 enum { MOST_ROWS = 16, MOST_ASKS = 10 * MOST_ROWS };
@@ -245,19 +243,6 @@ static void a_cast_operand_is_what_it_became(void **state)
     assert_true(pf_set_equal(&cast.set, &given.set));
   }
   pf_arena_free(&s.arena);
-}
-
-static int open_oracle(void **state)
-{
-  (void)state;
-  return pf_mpfr_oracle_new(&oracle);
-}
-
-static int close_oracle(void **state)
-{
-  (void)state;
-  pf_mpfr_oracle_free(&oracle);
-  return 0;
 }
 
 int main(void)

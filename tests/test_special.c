@@ -16,11 +16,10 @@
 #include "case_builder.h"
 #include "engine_reference.h"
 #include "every_tree.h"
-#include "mpfr_oracle.h"
+#include "oracle_fixture.h"
 #include "random_source.h"
 
 static const uint64_t SEED = 0x7370656331;
-static pf_oracle oracle;
 static forest trees;
 
 /* --- brute force --------------------------------------------------------------------------- */
@@ -284,19 +283,6 @@ static void alpha_opens_every_class(void **state)
     assert_true(e.set.nan && e.set.plus_infinity && e.set.minus_infinity);
   }
   pf_arena_free(&s.arena);
-}
-
-static int open_oracle(void **state)
-{
-  (void)state;
-  return pf_mpfr_oracle_new(&oracle);
-}
-
-static int close_oracle(void **state)
-{
-  (void)state;
-  pf_mpfr_oracle_free(&oracle);
-  return 0;
 }
 
 int main(void)

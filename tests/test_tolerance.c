@@ -10,23 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpfr_oracle.h"
+#include "oracle_fixture.h"
 #include "tolerance_table.h"
-
-static pf_oracle oracle;
-
-static int open_oracle(void **state)
-{
-  (void)state;
-  return pf_mpfr_oracle_new(&oracle);
-}
-
-static int close_oracle(void **state)
-{
-  (void)state;
-  pf_mpfr_oracle_free(&oracle);
-  return 0;
-}
 
 static pf_tolerance_ask ask_for(pf_dtype dtype, int64_t k, int64_t count)
 {

@@ -18,12 +18,11 @@
 
 #include <cmocka.h>
 
-#include "mpfr_oracle.h"
+#include "oracle_fixture.h"
 #include "reference.h"
 #include "toy_sums.h"
 
 static const uint64_t SEED = 0x746f7931;
-static pf_oracle oracle;
 static forest trees;
 
 static const pf_summation any_order = {.order = PF_ANY_ORDER};
@@ -191,19 +190,6 @@ static void stated_orders_keep_their_bound(void **state)
                   n[1].worst, n[0].worst, n[0].sums + n[1].sums);
     assert_true(n[1].worst >= 0.5 && n[1].worst <= 1);
   }
-}
-
-static int open_oracle(void **state)
-{
-  (void)state;
-  return pf_mpfr_oracle_new(&oracle);
-}
-
-static int close_oracle(void **state)
-{
-  (void)state;
-  pf_mpfr_oracle_free(&oracle);
-  return 0;
 }
 
 int main(void)

@@ -9,8 +9,6 @@
 
 #include "explain.h"
 
-#define TRY(call) do { const pf_status try_ = (call); if (try_) return try_; } while (0)
-
 enum { MOST_RESULTS = PF_MAX_ENGINES * PF_MAX_STRATEGIES };
 
 typedef struct pf_table_row {
@@ -96,7 +94,7 @@ static pf_status list_asks(pf_table *t, pf_arena *a, pf_ask **out, int *count)
   if (!*out)
     return PF_NO_MEMORY;
   if (*count)
-    TRY(pf_plan_parse(name, pf_row_find(c->graph, name)->text, c, &t->promise, NULL));
+    PF_TRY(pf_plan_parse(name, pf_row_find(c->graph, name)->text, c, &t->promise, NULL));
   for (int i = 0; i < *count; i++)
     (*out)[i] = (pf_ask){.plan = &t->promise, .order = t->entry[i].result->engine->sum};
   return PF_OK;
@@ -138,11 +136,11 @@ pf_status pf_table_finish(pf_table *t, pf_session *s, const char *path)
   const char *why;
   if (!t->entries)
     return PF_OK;
-  TRY(list_asks(t, &s->work, &asks, &count));
+  PF_TRY(list_asks(t, &s->work, &asks, &count));
   pf_enclosure *promised = pf_alloc_array(&s->work, (size_t)count, sizeof *promised);
   if (!promised)
     return PF_NO_MEMORY;
-  TRY(pf_encloser_new(p, &s->oracle, asks, count, &s->work, &e, &why));
+  PF_TRY(pf_encloser_new(p, &s->oracle, asks, count, &s->work, &e, &why));
   for (int64_t i = 0; i < p->shape.outputs; i++) {
     bool special;
     pf_enclose(e, i, promised);

@@ -1,0 +1,67 @@
+/* What the parts of the encloser share: enclosure_prepare.c looks at the case once,
+   enclosure_sum.c encloses the sum behind an element, enclosure.c walks on from there. */
+#ifndef PF_ENCLOSURE_PARTS_H
+#define PF_ENCLOSURE_PARTS_H
+
+#include "enclosure.h"
+
+/* What the bound needs to know of one vector of x or y. */
+typedef struct pf_line {
+  int quantum;   /* least exponent of a last set bit among its finite elements */
+  bool special;  /* holds an infinity or NaN */
+} pf_line;
+
+/* One operand after casts. */
+typedef struct pf_vectors {
+  const double *values;
+  const pf_line *line;
+  int precision;  /* of the format that holds the values, bits */
+} pf_vectors;
+
+/* A sum as the bound sees it.  Steps of several rows share one, and what it is for an element. */
+typedef struct pf_group {
+  const pf_step *step;
+  pf_summation order;
+  pf_vectors x, y;
+  bool narrow;            /* products are exact in double */
+  int64_t element;        /* that `enclosure` is of; -1 */
+  bool inside;            /* a subset of it, by certified arithmetic */
+  pf_enclosure enclosure;
+} pf_group;
+
+/* What the walk knows of one plan before it sees an element. */
+typedef struct pf_prepared {
+  const pf_plan *plan;
+  pf_summation order;
+  int same_as;                    /* an earlier ask with the same answers; -1 */
+  pf_vectors vectors[PF_MAX_STEPS];  /* of casts of x or y */
+  int group[PF_MAX_STEPS];        /* of sums in an open order */
+  const double *replayed[PF_MAX_STEPS];  /* results of sums whose order is stated */
+} pf_prepared;
+
+/* The oracle's last sum: steps that share it ask once. */
+typedef struct pf_asked {
+  int64_t element;
+  const double *x, *y;
+  bool alpha, c, bias, valid;
+  pf_sum sum;
+  pf_truth truth;
+} pf_asked;
+
+struct pf_encloser {
+  const pf_problem *problem;
+  const pf_oracle *oracle;
+  pf_arena *arena;
+  int count;
+  pf_prepared *ask;
+  pf_asked asked;
+  pf_vectors x, y;  /* the operands as given */
+  int groups;
+  pf_group *group;
+  bool inside;      /* pf_enclose_inside is at work */
+};
+
+/* Step i of the plan, a MATMUL or MULSUM, before it is rounded to the step's format. */
+pf_enclosure pf_enclose_sum(pf_encloser *e, const pf_prepared *q, int i, int64_t element);
+
+#endif

@@ -1,0 +1,155 @@
+/* What can be known before an element is looked at: operands after casts, which steps share a sum,
+   and the results of rows that fix their bits. */
+#include <math.h>
+
+#include "bound.h"
+#include "enclosure_parts.h"
+#include "engine_reference.h"
+#include "interpret.h"
+
+static const pf_line *scan_lines(const double *v, int64_t lines, int64_t k, pf_arena *a)
+{
+  pf_line *line = pf_alloc_array(a, (size_t)lines, sizeof *line);
+  for (int64_t i = 0; line && i < lines; i++) {
+    int least = PF_NO_QUANTUM;
+    for (int64_t j = 0; j < k; j++, v++)
+      if (isfinite(*v)) {
+        const int bit = pf_last_bit(*v);
+        least = bit < least ? bit : least;
+      } else {
+        line[i].special = true;
+      }
+    line[i].quantum = least;
+  }
+  return line;
+}
+
+static pf_vectors vectors_of(const pf_encloser *e, const pf_prepared *q, int ref)
+{
+  return ref == PF_REF_X ? e->x : ref == PF_REF_Y ? e->y : q->vectors[ref - PF_REF_STEP];
+}
+
+static pf_status prepare_operand(pf_encloser *e, pf_prepared *q, int i, bool x_side)
+{
+  const pf_problem *p = e->problem;
+  const pf_vectors from = vectors_of(e, q, q->plan->step[i].a);
+  pf_vectors *to = &q->vectors[i];
+  *to = from;
+  if (q->plan->exact[i])
+    return PF_OK;
+  const pf_status status = pf_cast_vectors(p, q->plan, i, from.values, e->arena, &to->values);
+  if (status)
+    return status;
+  to->line = scan_lines(to->values, x_side ? p->x_lines : p->y_lines, p->shape.k, e->arena);
+  to->precision = q->plan->step[i].out.precision;
+  return to->line ? PF_OK : PF_NO_MEMORY;
+}
+
+/* Orders that the bound cannot tell apart. */
+static bool same_order(const pf_problem *p, const pf_summation *a, const pf_summation *b)
+{
+  const bool a_chain = a->order <= PF_BACKWARD, b_chain = b->order <= PF_BACKWARD;
+  return a_chain == b_chain &&
+         pf_summation_depth(a, p->shape.k) == pf_summation_depth(b, p->shape.k);
+}
+
+static int group_of(pf_encloser *e, const pf_step *s, const pf_summation *order,
+                    const pf_vectors *x, const pf_vectors *y)
+{
+  for (int i = 0; i < e->groups; i++) {
+    const pf_group *g = &e->group[i];
+    if (g->x.values == x->values && g->y.values == y->values && g->step->alpha == s->alpha &&
+        g->step->c == s->c && g->step->bias == s->bias &&
+        pf_format_equal(&g->step->acc.format, &s->acc.format) &&
+        same_order(e->problem, &g->order, order))
+      return i;
+  }
+  e->group[e->groups] =
+      (pf_group){.step = s, .order = *order, .x = *x, .y = *y, .element = -1,
+                 .narrow = x->precision <= 24 && y->precision <= 24};
+  return e->groups++;
+}
+
+static pf_status prepare_sum(pf_encloser *e, pf_prepared *q, int i)
+{
+  const pf_problem *p = e->problem;
+  const pf_step *s = &q->plan->step[i];
+  const pf_vectors x = vectors_of(e, q, s->a), y = vectors_of(e, q, s->b);
+  if (s->acc.sum.order == PF_ANY_ORDER) {
+    q->group[i] = group_of(e, s, &q->order, &x, &y);
+    return PF_OK;
+  }
+  double *results = pf_alloc_array(e->arena, (size_t)p->shape.outputs, sizeof *results);
+  if (!results)
+    return PF_NO_MEMORY;
+  pf_reference_step(p, s, &s->acc.sum, x.values, y.values, results);
+  q->replayed[i] = results;
+  return PF_OK;
+}
+
+static pf_status prepare(pf_encloser *e, pf_prepared *q)
+{
+  for (int i = 0; i < q->plan->count; i++) {
+    const pf_step *s = &q->plan->step[i];
+    bool x_side;
+    pf_status status = PF_OK;
+    if (s->kind <= PF_MULSUM)
+      status = prepare_sum(e, q, i);
+    else if (pf_plan_is_operand(q->plan, i, &x_side))
+      status = prepare_operand(e, q, i, x_side);
+    if (status)
+      return status;
+  }
+  return PF_OK;
+}
+
+static bool same_answers(const pf_problem *p, const pf_prepared *a, const pf_prepared *b)
+{
+  return pf_plan_equal(a->plan, b->plan) && same_order(p, &a->order, &b->order);
+}
+
+static const char *uncovered(const pf_problem *p)
+{
+  if (!pf_graph_of(p->what->graph)->has_c)
+    return NULL;
+  if (!isfinite(p->what->alpha))
+    return "alpha is not finite: which terms it meets first is open";
+  if (!isfinite(p->what->beta))
+    return "beta is not finite";
+  return NULL;
+}
+
+pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf_ask *asks,
+                          int count, pf_arena *a, pf_encloser **out, const char **why)
+{
+  *why = uncovered(p);
+  if (*why)
+    return PF_UNSUPPORTED;
+  pf_encloser *e = pf_alloc(a, sizeof *e);
+  pf_prepared *prepared = pf_alloc_array(a, (size_t)count, sizeof *prepared);
+  pf_group *groups = pf_alloc_array(a, (size_t)count * PF_MAX_STEPS, sizeof *groups);
+  if (!e || !prepared || !groups)
+    return PF_NO_MEMORY;
+  *e = (pf_encloser){.problem = p, .oracle = oracle, .arena = a, .count = count, .ask = prepared,
+                     .group = groups};
+  e->x = (pf_vectors){p->x_vectors, scan_lines(p->x_vectors, p->x_lines, p->shape.k, a),
+                      pf_format_of(p->what->operand[PF_X].dtype)->precision};
+  e->y = (pf_vectors){p->y_vectors, scan_lines(p->y_vectors, p->y_lines, p->shape.k, a),
+                      pf_format_of(p->what->operand[PF_Y].dtype)->precision};
+  if (!e->x.line || !e->y.line)
+    return PF_NO_MEMORY;
+  for (int i = 0; i < count; i++) {
+    pf_prepared *q = &prepared[i];
+    q->plan = asks[i].plan;
+    q->order = asks[i].order;
+    q->same_as = -1;
+    for (int j = 0; j < i && q->same_as < 0; j++)
+      if (prepared[j].same_as < 0 && same_answers(p, &prepared[j], q))
+        q->same_as = j;
+    const pf_status status = q->same_as < 0 ? prepare(e, q) : PF_OK;
+    if (status)
+      return status;
+  }
+  *out = e;
+  return PF_OK;
+}

@@ -1,0 +1,182 @@
+/* The sum behind an output element: by the oracle, or from inside by certified arithmetic. */
+#include <math.h>
+
+#include "bound.h"
+#include "certified.h"
+#include "enclosure_parts.h"
+#include "engine_reference.h"
+#include "special.h"
+
+static const pf_asked *ask_oracle(pf_encloser *e, const pf_step *s, const double *x,
+                                  const double *y, int64_t element)
+{
+  pf_asked *k = &e->asked;
+  if (k->valid && k->element == element && k->x == x && k->y == y && k->alpha == s->alpha &&
+      k->c == s->c && k->bias == s->bias)
+    return k;
+  *k = (pf_asked){.element = element, .x = x, .y = y, .alpha = s->alpha, .c = s->c,
+                  .bias = s->bias, .valid = true};
+  k->sum = pf_step_terms(e->problem, s, x, y, element);
+  e->oracle->sum(e->oracle->state, &k->sum, &k->truth);
+  return k;
+}
+
+/* The vectors behind an output element. */
+static void lines_of(const pf_problem *p, int64_t element, int64_t *x, int64_t *y)
+{
+  const int64_t column = element % p->shape.n, row = element / p->shape.n % p->shape.m;
+  const int64_t b = element / p->shape.n / p->shape.m;
+  *x = p->x_line[b] + row;
+  *y = p->y_line[b] + column;
+}
+
+static bool addends_special(const pf_sum *s)
+{
+  return (s->beta != 0 && !isfinite(s->c)) || !isfinite(s->bias);
+}
+
+/* The interval of the finite part in the accumulator: a result that would have to lie beyond its
+   range has become infinite. */
+static pf_set finite_set(const pf_encloser *e, const pf_format *acc, const pf_bound *b)
+{
+  pf_set s = {.lo = e->oracle->below(e->oracle->state, b->error),
+              .hi = e->oracle->above(e->oracle->state, b->error),
+              .plus_infinity = b->plus_infinity,
+              .minus_infinity = b->minus_infinity,
+              .nan = b->nan};
+  const double lo = pf_round(acc, s.lo), hi = pf_round(acc, s.hi);
+  if (lo > acc->max || hi < -acc->max) {
+    s.lo = INFINITY;
+    s.hi = -INFINITY;
+  } else {
+    s.lo = fmax(s.lo, -acc->max);
+    s.hi = fmin(s.hi, acc->max);
+  }
+  return s;
+}
+
+/* Residues of sums and products are those of the residues: an accumulator that wraps gives v modulo
+   2^bits in every order, and wherever alpha is applied. */
+static void enclose_integers(pf_encloser *e, pf_group *g)
+{
+  const double v = e->oracle->nearest(e->oracle->state, &g->step->acc.format);
+  g->enclosure = (pf_enclosure){.set = pf_set_point(v)};
+}
+
+static pf_bound bound_of(const pf_group *g, const pf_sum *sum, const pf_truth *truth, int64_t x,
+                         int64_t y)
+{
+  const pf_bound_input in = {
+    .acc = &g->step->acc.format, .order = g->order,
+    .x_precision = g->x.precision, .y_precision = g->y.precision,
+    .x_quantum = g->x.line[x].quantum, .y_quantum = g->y.line[y].quantum,
+    .sum = sum, .truth = truth,
+  };
+  return pf_bound_of(&in);
+}
+
+/* Twice what the finite terms of a special sum add up to: more than their sum, however it was
+   rounded. */
+static double finite_magnitude(const pf_sum *s)
+{
+  double most = isfinite(s->bias) ? fabs(s->bias) : 0;
+  if (s->beta != 0 && isfinite(s->c))
+    most += fabs(s->beta * s->c);
+  for (int64_t k = 0; k < s->k; k++)
+    if (isfinite(s->x[k]) && isfinite(s->y[k]))
+      most += fabs(s->x[k] * s->y[k]);
+  return 2 * most;
+}
+
+static void enclose_special_inside(pf_group *g, const pf_sum *sum, int64_t x, int64_t y)
+{
+  const double most = finite_magnitude(sum);
+  const pf_truth either = {.positive = most, .negative = most, .products = most};
+  bool no_overflow = false;
+  if (fabs(sum->alpha) == 1) {
+    const pf_bound bound = bound_of(g, sum, &either, x, y);
+    no_overflow = !bound.plus_infinity && !bound.minus_infinity;
+  }
+  g->enclosure.whole =
+      pf_special_certain(sum, &g->step->acc.format, no_overflow, &g->enclosure.set);
+}
+
+/* A subset of the interval: the bound of the least magnitude around the farthest exact values. */
+static void enclose_finite_inside(pf_group *g, const pf_sum *sum, int64_t x, int64_t y)
+{
+  const pf_format *acc = &g->step->acc.format;
+  const int x_quantum = g->x.line[x].quantum, y_quantum = g->y.line[y].quantum;
+  const bool zero = x_quantum == PF_NO_QUANTUM || y_quantum == PF_NO_QUANTUM;
+  pf_certified v;
+  if (!(g->narrow ? pf_certify : pf_certify_f64)(sum, zero ? 0 : x_quantum + y_quantum, &v))
+    return;
+  const pf_truth least = {.positive = v.magnitude, .products = v.magnitude};
+  const pf_bound bound = bound_of(g, sum, &least, x, y);
+  pf_set *s = &g->enclosure.set;
+  s->lo = pf_certified_low(&v, bound.error);
+  s->hi = pf_certified_high(&v, bound.error);
+  /* near overflow, and where zero would pass, the oracle has the word */
+  const bool weak = bound.error > 0 && bound.error >= v.magnitude;
+  if (weak || !(fabs(s->lo) <= acc->max / 2 && fabs(s->hi) <= acc->max / 2))
+    *s = pf_set_empty();
+}
+
+/* What double arithmetic can tell, else the empty set. */
+static void enclose_inside(pf_encloser *e, pf_group *g, int64_t element)
+{
+  const pf_sum sum = pf_step_terms(e->problem, g->step, g->x.values, g->y.values, element);
+  int64_t x, y;
+  lines_of(e->problem, element, &x, &y);
+  g->element = element;
+  g->inside = true;
+  g->enclosure = (pf_enclosure){.set = pf_set_empty()};
+  if (pf_is_integer(&g->step->acc.format))
+    return;
+  if (g->x.line[x].special || g->y.line[y].special || addends_special(&sum))
+    enclose_special_inside(g, &sum, x, y);
+  else
+    enclose_finite_inside(g, &sum, x, y);
+}
+
+static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
+{
+  const pf_format *acc = &g->step->acc.format;
+  int64_t x, y;
+  lines_of(e->problem, element, &x, &y);
+  const pf_asked *k = ask_oracle(e, g->step, g->x.values, g->y.values, element);
+  g->element = element;
+  g->inside = false;
+  if (pf_is_integer(acc)) {
+    enclose_integers(e, g);
+    return;
+  }
+  const pf_bound bound = bound_of(g, &k->sum, &k->truth, x, y);
+  const bool special =
+      g->x.line[x].special || g->y.line[y].special || addends_special(&k->sum);
+  g->enclosure = (pf_enclosure){.set = finite_set(e, acc, &bound), .radius = bound.error,
+                                .weak = bound.weak && !special};
+  if (special)
+    g->enclosure.set = pf_special_set(&k->sum, acc, &bound, &g->enclosure.set);
+}
+
+pf_enclosure pf_enclose_sum(pf_encloser *e, const pf_prepared *q, int i, int64_t element)
+{
+  if (q->replayed[i])
+    return (pf_enclosure){.set = pf_set_point(q->replayed[i][element]), .radius = INFINITY,
+                          .whole = true};
+  pf_group *g = &e->group[q->group[i]];
+  if (g->element != element || g->inside != e->inside)
+    (e->inside ? enclose_inside : enclose_group)(e, g, element);
+  return g->enclosure;
+}
+
+double pf_exact(pf_encloser *e, int64_t element, bool *special)
+{
+  const pf_problem *p = e->problem;
+  const pf_step all = {.kind = PF_MATMUL, .alpha = true, .c = p->has_c, .bias = p->has_bias};
+  const pf_asked *k = ask_oracle(e, &all, p->x_scaled, p->y_scaled, element);
+  int64_t x, y;
+  lines_of(p, element, &x, &y);
+  *special = e->x.line[x].special || e->y.line[y].special || addends_special(&k->sum);
+  return ldexp(k->truth.positive + k->truth.negative, k->truth.scale);
+}
