@@ -14,7 +14,7 @@ pf_status pf_environment_read(pf_options *o, pf_error *e)
 {
   const char *engines = getenv("PRECFUZZ_ENGINES");
   const char *strategies = getenv("PRECFUZZ_STRATEGIES");
-  const char *rule = getenv("PRECFUZZ_RULE");
+  const char *rule = getenv("PRECFUZZ_RULE"), *oracle = getenv("PRECFUZZ_ORACLE");
   pf_error why = {0};
   pf_status s = PF_OK;
   if (engines && *engines)
@@ -25,6 +25,8 @@ pf_status pf_environment_read(pf_options *o, pf_error *e)
   }
   if (!s && rule && *rule)
     s = blame(e, pf_options_rule(o, rule, &why), "PRECFUZZ_RULE", &why);
+  if (!s && oracle && *oracle)
+    s = blame(e, pf_options_oracle(o, oracle, &why), "PRECFUZZ_ORACLE", &why);
   return s;
 }
 

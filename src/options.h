@@ -11,6 +11,14 @@ typedef struct pf_strategy {
   const char *text;  /* a row given as text; NULL: the row of that name */
 } pf_strategy;
 
+/* Who decides.  The two never differ: certified arithmetic settles what is certainly right and
+   passes the rest on. */
+typedef enum pf_oracle_use {
+  PF_ORACLE_CERTIFIED,  /* certified double arithmetic, then the exact oracle */
+  PF_ORACLE_MPFR,       /* the exact oracle for every element */
+  PF_ORACLE_BOTH        /* the exact oracle; what certified arithmetic says is held against it */
+} pf_oracle_use;
+
 typedef struct pf_options {
   const pf_engine *engine[PF_MAX_ENGINES];
   int engine_count;
@@ -18,6 +26,7 @@ typedef struct pf_options {
   int strategy_count;   /* 0: every row of the case's graph but those taken by name only */
   pf_rule rule;
   bool only_equal;      /* PF_RULE_AGREE: judge only where the two enclosures are equal */
+  pf_oracle_use oracle;
   bool measure;         /* find the worst element also where nothing is wrong */
 } pf_options;
 
@@ -29,6 +38,8 @@ pf_status pf_options_engines(pf_options *o, const char *names, pf_error *e);
 /* Adds to the selection: comma-separated names, or one row as "NAME: STEPS" or just STEPS.  A row's
    text must outlive the options. */
 pf_status pf_options_strategies(pf_options *o, const char *text, pf_error *e);
+/* "certified", "mpfr" or "both". */
+pf_status pf_options_oracle(pf_options *o, const char *text, pf_error *e);
 /* As pf_rule_parse; nothing changes on an error. */
 pf_status pf_options_rule(pf_options *o, const char *text, pf_error *e);
 
