@@ -28,7 +28,7 @@ FLAVOUR      ?= libfuzzer
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
-BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
+BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
 # Behind everything else: a contracted or reordered sum is not the sum that is claimed.
 FP   := -ffp-contract=off -fno-fast-math
 
@@ -152,7 +152,9 @@ seeds:
 
 install:
 	+@$(BUILD) programs
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
+	  $(DESTDIR)$(PREFIX)/include/precfuzz
+	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
 

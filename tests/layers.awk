@@ -5,7 +5,7 @@
 # file without a header of its own ranks as the longest name here that its name begins with.  That
 # name with a "_" begins the headers that it and its like share, which they may include, too.
 BEGIN {
-  order = "status memory directed format dtype reader graph values values_draw values_integer " \
+  order = "library engines status memory directed format dtype reader graph values values_draw values_integer " \
           "scale case operand form_text_scan form_text form_fuzz_head form_fuzz form_archive_fields " \
           "form_archive problem row row_parser truth engine reference_loops reference " \
           "engine_reference kernel faults interpret model bound certified set special " \
@@ -49,6 +49,8 @@ function own_name(file, name)
   name = stem(file)
   if (file == "src/engine.c" || file ~ /\/faults\/.*\.c$/)  # the list of engines names them all
     return "faults"
+  if (file ~ /^src\/engines\//)  # adapters see what any engine sees, and the loader of libraries
+    return "engines"
   while (!(name in rank) && sub(/_[^_]*$/, "", name))
     ;
   return name
