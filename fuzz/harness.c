@@ -45,10 +45,10 @@ static pf_counters *map_counters(const char *path)
 static pf_status open_session(const pf_target *t, pf_error *e)
 {
   pf_options *o = &harness.options;
-  const char *engines = getenv("PRECFUZZ_ENGINES");
+  const char *engines = getenv("PRECFUZZ_ENGINES"), *file = getenv("PRECFUZZ_ENGINES_FILE");
   const char *allow = getenv("PRECFUZZ_ALLOW"), *stats = getenv("PRECFUZZ_STATS");
   pf_options_default(o);
-  harness.one_engine = !engines || !*engines;
+  harness.one_engine = !(engines && *engines) && !(file && *file);
   o->rule = (pf_rule){.kind = t->rule};
   pf_status s = pf_environment_read(o, e);
   if (!s && !o->strategy_count && t->strategies) {

@@ -3,12 +3,9 @@
    Elementwise steps work on doubles, rounded once to the step's format. */
 #include "interpret.h"
 
-#include <fenv.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
+#include "control.h"
 
 typedef struct pf_machine {
   const pf_problem *problem;
@@ -17,6 +14,9 @@ typedef struct pf_machine {
   pf_arena *arena;
   pf_run *run;
   pf_call call;
+  pf_answer answer;
+  pf_output out;     /* of the call in hand */
+  pf_matrix in_place;
 } pf_machine;
 
 /* --- operands ------------------------------------------------------------------------------ */
@@ -154,26 +154,6 @@ static pf_status run_elementwise(pf_machine *m, int i)
 
 /* --- the engine's steps -------------------------------------------------------------------- */
 
-/* Rounding mode, flush-to-zero and the rest that an engine must leave as it was. */
-static unsigned control_bits(void)
-{
-#if defined(__SSE2__)
-  return (_mm_getcsr() & 0xffc0u) | (unsigned)fegetround() << 16;
-#else
-  return (unsigned)fegetround();
-#endif
-}
-
-static void restore_control_bits(unsigned bits)
-{
-#if defined(__SSE2__)
-  _mm_setcsr((_mm_getcsr() & ~0xffc0u) | (bits & 0xffc0u));
-  fesetround((int)(bits >> 16));
-#else
-  fesetround((int)bits);
-#endif
-}
-
 typedef struct pf_copies { void *copy[PF_ROLE_COUNT]; } pf_copies;
 
 static pf_status copy_operands(const pf_machine *m, pf_copies *c)
@@ -210,6 +190,25 @@ static const double *vectors_of(const pf_machine *m, int ref, bool x_side)
   return x_side ? m->problem->x_vectors : m->problem->y_vectors;
 }
 
+/* An output for the call's last step; in place, it is c as well. */
+static pf_status prepare_output(pf_machine *m, pf_dtype t)
+{
+  const pf_problem *p = m->problem;
+  PF_TRY(pf_output_new(p, t, m->arena, &m->out));
+  m->call.out = &m->out.view;
+  m->call.in_place = p->what->out_is_c && t == p->c.dtype &&
+                     (m->engine->whole_graph || m->call.steps->c);
+  m->in_place = m->out.view;
+  m->call.value[PF_REF_C] = m->call.in_place ? &m->in_place : p->has_c ? &p->c : NULL;
+  return PF_OK;
+}
+
+static void start_answer(pf_machine *m)
+{
+  m->answer = (pf_answer){0};
+  m->call.answer = &m->answer;
+}
+
 static pf_status offer(pf_machine *m, int first, int count)
 {
   const pf_step *s = &m->plan->step[first];
@@ -218,44 +217,111 @@ static pf_status offer(pf_machine *m, int first, int count)
   m->call.first = first;
   m->call.x_vectors = s->kind <= PF_MULSUM ? vectors_of(m, s->a, true) : NULL;
   m->call.y_vectors = s->kind <= PF_MULSUM ? vectors_of(m, s->b, false) : NULL;
+  start_answer(m);
+  if (m->engine->foreign)
+    PF_TRY(prepare_output(m, s[count - 1].storage));
   return m->engine->supports(m->engine, &m->call, &m->run->why);
+}
+
+/* A text of the engine's that must outlive its next call. */
+static const char *keep(pf_machine *m, const char *text)
+{
+  if (!text || !m->engine->foreign)
+    return text;
+  char *copy = pf_alloc_raw(m->arena, strlen(text) + 1);
+  return copy ? strcpy(copy, text) : "out of memory";
+}
+
+/* What the engine said of a call that it has run. */
+static pf_status take_answer(pf_machine *m)
+{
+  pf_run *r = m->run;
+  const pf_answer *a = &m->answer;
+  if (a->misdeed)
+    r->misdeed = a->misdeed;
+  if (a->kernel)
+    r->kernel = keep(m, a->kernel);
+  if (a->row)
+    r->claims = keep(m, a->row);
+  r->as_matmul |= a->as_matmul;
+  if (!a->declared)
+    return PF_OK;
+  pf_declared *copy = pf_alloc_raw(m->arena, sizeof *copy);
+  if (!copy)
+    return PF_NO_MEMORY;
+  *copy = *a->declared;
+  r->declared = copy;
+  return PF_OK;
+}
+
+static pf_status call_engine(pf_machine *m)
+{
+  pf_copies copies;
+  const bool watch = !m->engine->reads_vectors;
+  if (watch)
+    PF_TRY(copy_operands(m, &copies));
+  const unsigned control = pf_control_get();
+  const pf_status status = m->engine->run(m->engine, &m->call, m->arena);
+  if (pf_control_get() != control) {
+    pf_control_set(control);
+    m->answer.misdeed = PF_CHANGED_FENV;
+  }
+  if (status) {
+    m->run->why = m->answer.why ? m->answer.why : "the engine reported an error";
+    m->run->misdeed = m->answer.misdeed;
+  }
+  if (status == PF_UNSUPPORTED)
+    return status;
+  if (watch && operands_changed(m, &copies))
+    m->answer.misdeed = PF_CHANGED_INPUT;
+  return status;
 }
 
 static pf_status run_engine(pf_machine *m, int last)
 {
-  pf_output out;
-  pf_copies copies;
-  const bool watch = !m->engine->reads_vectors;
-  pf_matrix in_place;
-  PF_TRY(pf_output_new(m->problem, m->plan->step[last].storage, m->arena, &out));
-  if (watch)
-    PF_TRY(copy_operands(m, &copies));
-  const pf_matrix *c = m->call.value[PF_REF_C];
-  if (m->problem->what->out_is_c && m->call.steps->c && out.view.dtype == c->dtype) {
-    in_place = out.view;
-    m->call.value[PF_REF_C] = &in_place;
-  }
-  m->call.out = &out.view;
-  const unsigned control = control_bits();
-  const pf_status status = m->engine->run(m->engine, &m->call, m->arena);
-  if (control_bits() != control) {
-    restore_control_bits(control);
-    m->run->misdeed = PF_CHANGED_FENV;
-  }
-  m->call.value[PF_REF_C] = c;
-  if (status) {
-    m->run->why = "the engine reported an error";
-    return status;
-  }
-  if (watch && operands_changed(m, &copies))
-    m->run->misdeed = PF_CHANGED_INPUT;
-  if (pf_output_stray(m->problem, &out, &m->run->stray))
-    m->run->misdeed = PF_WROTE_OUTSIDE;
+  if (!m->engine->foreign)
+    PF_TRY(prepare_output(m, m->plan->step[last].storage));
+  PF_TRY(call_engine(m));
+  if (pf_output_stray(m->problem, &m->out, &m->run->stray))
+    m->answer.misdeed = PF_WROTE_OUTSIDE;
+  PF_TRY(take_answer(m));
   double *got = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
   if (!got)
     return PF_NO_MEMORY;
-  pf_output_read(m->problem, &out, got);
+  pf_output_read(m->problem, &m->out, got);
   m->run->step[last] = got;
+  return PF_OK;
+}
+
+/* Does no later step read what the run keeps to itself? */
+static bool is_closed(const pf_plan *plan, int first, int count)
+{
+  for (int i = first + count; i < plan->count; i++) {
+    const int a = plan->step[i].a - PF_REF_STEP, b = plan->step[i].b - PF_REF_STEP;
+    if ((a >= first && a < first + count - 1) || (b >= first && b < first + count - 1))
+      return false;
+  }
+  return true;
+}
+
+/* The longest run from `first` on that the engine takes: its length, or 0. */
+static pf_status run_longest(pf_machine *m, int first, int *taken)
+{
+  const int most = m->engine->one_step ? 1 : m->plan->count - first;
+  bool x_side;
+  *taken = 0;
+  for (int count = most; count > 0; count--) {
+    if (pf_plan_is_operand(m->plan, first + count - 1, &x_side) ||
+        !is_closed(m->plan, first, count))
+      continue;
+    pf_status status = offer(m, first, count);
+    if (!status)
+      status = run_engine(m, first + count - 1);
+    if (status != PF_UNSUPPORTED) {
+      *taken = count;
+      return status;
+    }
+  }
   return PF_OK;
 }
 
@@ -264,17 +330,33 @@ static pf_status advance(pf_machine *m, int first, int *next)
 {
   const pf_step *s = &m->plan->step[first];
   bool x_side;
-  if (pf_plan_is_operand(m->plan, first, &x_side)) {
-    *next = first + 1;
+  int taken = 0;
+  const bool operand = pf_plan_is_operand(m->plan, first, &x_side);
+  if (!operand || (m->engine->foreign && !m->engine->one_step))
+    PF_TRY(run_longest(m, first, &taken));
+  *next = first + (taken ? taken : 1);
+  if (taken)
+    return PF_OK;
+  if (operand)
     return cast_operand(m, first, x_side);
-  }
-  for (int count = m->plan->count - first; count > 0; count--)
-    if (!offer(m, first, count)) {
-      *next = first + count;
-      return run_engine(m, first + count - 1);
-    }
-  *next = first + 1;
   return s->kind <= PF_MULSUM ? PF_UNSUPPORTED : run_elementwise(m, first);
+}
+
+/* The whole case, as one call. */
+static pf_status run_graph(pf_machine *m)
+{
+  m->call.steps = m->plan->step;
+  start_answer(m);
+  PF_TRY(prepare_output(m, m->problem->what->operand[PF_OUT].dtype));
+  PF_TRY(m->engine->supports(m->engine, &m->call, &m->run->why));
+  return run_engine(m, m->plan->count - 1);
+}
+
+static pf_status run_steps(pf_machine *m)
+{
+  for (int i = 0; i < m->plan->count;)
+    PF_TRY(advance(m, i, &i));
+  return PF_OK;
 }
 
 pf_status pf_interpret(const pf_problem *p, const pf_plan *plan, const pf_engine *e, pf_arena *a,
@@ -287,8 +369,11 @@ pf_status pf_interpret(const pf_problem *p, const pf_plan *plan, const pf_engine
   m.call.value[PF_REF_Y] = &p->y;
   m.call.value[PF_REF_C] = p->has_c ? &p->c : NULL;
   m.call.value[PF_REF_BIAS] = p->has_bias ? &p->bias : NULL;
-  for (int i = 0; i < plan->count;)
-    PF_TRY(advance(&m, i, &i));
+  const pf_status status = e->whole_graph ? run_graph(&m) : run_steps(&m);
+  if (status) {
+    out->why = keep(&m, out->why);
+    return status;
+  }
   out->got = out->step[plan->count - 1];
   return PF_OK;
 }

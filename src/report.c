@@ -77,6 +77,12 @@ static void print_reason(const pf_result *r, FILE *to)
   case PF_VERDICT_FENV:
     fprintf(to, "the floating-point environment was changed");
     break;
+  case PF_VERDICT_UNREPEATABLE:
+    fprintf(to, "the same call again gave other bits");
+    break;
+  case PF_VERDICT_DIED:
+    fprintf(to, "%s", r->why ? r->why : "");
+    break;
   case PF_VERDICT_OK:
   case PF_VERDICT_COUNT:
     if (r->worst.element >= 0 && !r->worst.special)
@@ -119,10 +125,29 @@ static void print_model(const pf_result *r, FILE *to)
     fprintf(to, "    %-9s none fits\n", "model");
 }
 
+/* Of a library: which, and what of it did the work. */
+static void print_engine(const pf_result *r, FILE *to)
+{
+  char declared[200] = "";
+  if (r->engine->version)
+    fprintf(to, "    %-9s %s\n", "engine", r->engine->version);
+  if (!r->run)
+    return;
+  if (r->run->kernel)
+    fprintf(to, "    %-9s %s\n", "kernel", r->run->kernel);
+  if (r->run->declared)
+    pf_declared_print(r->run->declared, declared, sizeof declared);
+  if (declared[0])
+    fprintf(to, "    %-9s %s\n", "declared", declared);
+  if (r->run->as_matmul)
+    fprintf(to, "    %-9s MULSUM run as MATMUL\n", "legalised");
+}
+
 void pf_report_worst(const pf_result *r, FILE *to)
 {
   const pf_measured *m = &r->worst;
   char where[128], allowed[320];
+  print_engine(r, to);
   if (m->element < 0)
     return;
   pf_print_index(&r->problem->shape, m->element, where, sizeof where);

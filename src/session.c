@@ -118,6 +118,7 @@ static pf_verdict misdeed_verdict(pf_misdeed m)
   case PF_WROTE_OUTSIDE: return PF_VERDICT_GUARD;
   case PF_CHANGED_INPUT: return PF_VERDICT_INPUT;
   case PF_CHANGED_FENV: return PF_VERDICT_FENV;
+  case PF_DIED: return PF_VERDICT_DIED;
   case PF_MISDEED_NONE: break;
   }
   return PF_VERDICT_OK;
@@ -142,8 +143,9 @@ static void prepare_result(const pf_bench *b, pf_comparison *c)
                                                                      : -1;
   if (failed >= 0) {
     const pf_status s = b->status[failed];
-    r->verdict = PF_VERDICT_UNSUPPORTED;
-    r->machinery = s == PF_UNSUPPORTED ? PF_OK : s;
+    const bool died = b->run[failed].misdeed == PF_DIED;
+    r->verdict = died ? PF_VERDICT_DIED : PF_VERDICT_UNSUPPORTED;
+    r->machinery = died || s == PF_UNSUPPORTED ? PF_OK : s;
     r->why = b->run[failed].why;
     return;
   }

@@ -60,6 +60,13 @@ typedef enum pfe_overflow {
   PFE_OVERFLOW_EITHER
 } pfe_overflow;
 
+/* What alpha = 0 makes of operands that are NaN or infinite. */
+typedef enum pfe_alpha_zero {
+  PFE_ALPHA_ZERO_OPEN = 0,  /* not stated: either is right */
+  PFE_ALPHA_ZERO_SKIPS,     /* they are not read */
+  PFE_ALPHA_ZERO_READS      /* NaN */
+} pfe_alpha_zero;
+
 /* In what libraries differ by right.  A result is held against these: what is not declared is a
    finding.  All zero: no order stated, nothing flushed, nothing skipped. */
 typedef struct pfe_settings {
@@ -69,7 +76,7 @@ typedef struct pfe_settings {
   int32_t flush_inputs;    /* pfe_maybe: subnormal operands read as zero (DAZ) */
   int32_t flush_sums;      /* pfe_maybe: subnormal products and partial sums become zero (FTZ) */
   int32_t flush_outputs;   /* pfe_maybe: subnormal results stored as zero */
-  int32_t alpha_zero_nan;  /* pfe_maybe: alpha = 0 with a NaN or infinite operand gives NaN */
+  int32_t alpha_zero;      /* pfe_alpha_zero */
   int32_t zero_skip;       /* pfe_maybe: zero times anything, NaN too, counts as zero */
   int32_t s32_overflow;    /* pfe_overflow of partial sums in s32 */
   int32_t f8_overflow;     /* pfe_overflow of results in an f8 */
@@ -146,9 +153,10 @@ typedef struct pfe_step {
   int32_t start_c, split, drop, ftz_in, ftz_out;
 } pfe_step;
 
-/* Scales of x or y in scaled graphs, f32: [batches..., rows of x or columns of y, blocks of K]. */
+/* Scales of x or y in scaled graphs, values of f32: [batches..., rows of x or columns of y, blocks
+   of K]. */
 typedef struct pfe_scales {
-  const float *data;         /* NULL: none */
+  const double *data;        /* NULL: none */
   int64_t batch_stride[PFE_MAX_BATCH];
   int64_t line_stride, block_stride;  /* 0 where one scale serves all */
   int64_t block;             /* elements of K that share one */
@@ -182,7 +190,8 @@ typedef struct pfe_answer {
 } pfe_answer;
 
 typedef struct pfe_request {
-  const char *argument;      /* what followed the name and a ':'; NULL: nothing */
+  const char *argument;      /* what followed the name and a ':', for the time of the call;
+                                NULL: nothing */
   int32_t threads;           /* to work with; 1 unless the user asked for more */
 } pfe_request;
 

@@ -54,7 +54,9 @@ void pf_cli_print_dims(char open, int rank, const int64_t *dim, char close, FILE
 
 /* What runs and how it is judged, by options and environment. */
 typedef struct pf_settings {
-  char *engines;       /* of --engine, joined by commas; NULL: not given */
+  const char *engine[PF_MAX_ENGINES];  /* of --engine */
+  int engines;
+  const char *threads; /* of --threads; NULL: not given */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
   const char *rule, *allow;

@@ -1,0 +1,256 @@
+/* Engines as shared objects: what cannot be opened says why, what runs is judged like our own, and
+   what it does besides its output is seen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fenv.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "control.h"
+#include "form_text.h"
+#include "mpfr_oracle.h"
+#include "session.h"
+
+#define PLUGIN(NAME) "./build/plugin/" NAME ".so"
+#define MISBEHAVING(DEED) PLUGIN("misbehaving") ":" DEED
+
+typedef struct seen {
+  int results;
+  int verdict[PF_VERDICT_COUNT];
+  pf_status machinery;
+  char why[200], kernel[96];
+  bool as_matmul;
+  pf_declared declared;
+} seen;
+
+static pf_session session;
+static char notice[400];
+
+static int open_session(void **state)
+{
+  (void)state;
+  return pf_mpfr_oracle_new(&session.oracle);
+}
+
+static int close_session(void **state)
+{
+  (void)state;
+  pf_session_free(&session);
+  pf_mpfr_oracle_free(&session.oracle);
+  return 0;
+}
+
+static void take_notice(const char *text)
+{
+  snprintf(notice, sizeof notice, "%s", text);
+}
+
+static void note(void *user, const pf_result *r)
+{
+  seen *s = user;
+  s->results++;
+  if (r->machinery)
+    s->machinery = r->machinery;
+  else
+    s->verdict[r->verdict]++;
+  if (r->why)
+    snprintf(s->why, sizeof s->why, "%s", r->why);
+  if (!r->run)
+    return;
+  snprintf(s->kernel, sizeof s->kernel, "%s", r->run->kernel ? r->run->kernel : "");
+  s->as_matmul = r->run->as_matmul;
+  if (r->run->declared)
+    s->declared = *r->run->declared;
+}
+
+static seen examine(const char *text, const char *engines, const char *strategies)
+{
+  pf_case c;
+  pf_error e = {0};
+  seen s = {0};
+  pf_options *o = &session.options;
+  pf_options_default(o);
+  o->notice = take_notice;
+  notice[0] = 0;
+  if (pf_options_engines(o, engines, &e) || pf_options_strategies(o, strategies, &e))
+    fail_msg("%s", e.text);
+  pf_arena_reset(&session.cases);
+  if (pf_text_parse(text, strlen(text), &session.cases, &c, &e))
+    fail_msg("%s: %s", text, e.text);
+  assert_int_equal(pf_session_examine(&session, &c, note, &s), PF_OK);
+  pf_options_close(o);
+  return s;
+}
+
+/* --- opening ------------------------------------------------------------------------------- */
+
+static void check_refusal(const char *spec, const char *text)
+{
+  pf_options o;
+  pf_error e = {0};
+  pf_options_default(&o);
+  assert_int_equal(pf_options_engines(&o, spec, &e), PF_BAD_INPUT);
+  if (!strstr(e.text, text))
+    fail_msg("%s: '%s' does not say '%s'", spec, e.text, text);
+  pf_options_close(&o);
+}
+
+static void test_what_is_no_engine_says_why(void **state)
+{
+  (void)state;
+  check_refusal("./nothing.so", "No such file");
+  check_refusal("nothing", "no engine is called 'nothing'");
+  check_refusal("./Makefile", "Makefile");
+  check_refusal(PLUGIN("no_symbol"), "no symbol precfuzz_engine");
+  check_refusal(PLUGIN("old_version"), "version 1001");
+  check_refusal(MISBEHAVING("open-fails"), "this is why");
+  check_refusal(MISBEHAVING("open-absent"), "install libmine");
+  check_refusal(MISBEHAVING("open-settings"), "flush_sums");
+}
+
+static void test_environment_is_put_back(void **state)
+{
+  (void)state;
+  const unsigned control = pf_control_get();
+  examine("matmul x=f32[3,8] y=f32[8,5]", PLUGIN("flushing"), "eager");
+#if defined(__SSE2__)
+  assert_non_null(strstr(notice, "changed the rounding mode or flush-to-zero"));
+#endif
+  assert_int_equal(pf_control_get(), control);
+  examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING("open-rounds"), "eager");
+  assert_non_null(strstr(notice, "changed the rounding mode or flush-to-zero"));
+  assert_int_equal(pf_control_get(), control);
+  examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING(""), "eager");
+  assert_string_equal(notice, "");
+}
+
+static void test_names_are_counted(void **state)
+{
+  (void)state;
+  assert_int_equal(pf_options_foreign("reference"), 0);
+  assert_int_equal(pf_options_foreign("reference,./a.so:1"), 1);
+  assert_int_equal(pf_options_foreign("./a.so,reference,/b.so"), 2);
+  assert_int_equal(pf_options_foreign("installed"), 2);
+}
+
+/* An engine named twice is opened once, and several stand beside each other. */
+static void test_several_engines(void **state)
+{
+  (void)state;
+  const seen s = examine("matmul x=f32[3,8] y=f32[8,5]",
+                         PLUGIN("engine_naive") "," MISBEHAVING("") "," PLUGIN("engine_naive")
+                         ",reference:forward", "eager");
+  assert_int_equal(s.results, 3);
+  assert_int_equal(s.verdict[PF_VERDICT_OK], 3);
+}
+
+/* --- running ------------------------------------------------------------------------------- */
+
+/* Layouts, batches and empty sizes reach the engine as the case has them. */
+static void test_example_is_right(void **state)
+{
+  (void)state;
+  static const char *const cases[] = {
+    "matmul_out_f32_add x=bf16[32,7,1,8] y=bf16[32,7,8,1] bias=bf16[32,7,1,1]",
+    "matmul x=bf16[2,1,3,4,5](60,60,20,1,4) y=bf16[6,1,5,7](35,35,1,5)",
+    "matmul x=bf16[3,5](11,2)+3 y=bf16[5,4](9,2)+1",
+    "matmul x=f32[5] y=f32[5]",
+    "matmul x=f32[5] y=f32[2,5,3]",
+    "linear x=f32[4,6] y=f32[3,6] bias=f32[3]",
+    "addmm x=bf16[3,0] y=bf16[0,5] c=bf16[3,5] alpha=2 beta=-0.5",
+    "addmm x=f32[3,9] y=f32[9,5] c=f32[5] alpha=0.1 beta=3",
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const seen s = examine(cases[i], PLUGIN("engine_naive"), "eager");
+    if (s.results != 1 || s.verdict[PF_VERDICT_OK] != 1)
+      fail_msg("%s: not OK: %s", cases[i], s.why);
+  }
+}
+
+static void test_beta_zero_reads_no_c(void **state)
+{
+  (void)state;
+  const seen s = examine("addmm x=f32[3,9] y=f32[9,5] c=f32[3,5] c.set=0:7fc00000 beta=0",
+                         PLUGIN("engine_naive"), "eager");
+  assert_int_equal(s.verdict[PF_VERDICT_OK], 1);
+}
+
+static void test_what_it_cannot_do_has_a_reason(void **state)
+{
+  (void)state;
+  seen s = examine("matmul x=f16[3,8] y=f16[8,5]", PLUGIN("engine_naive"), "eager");
+  assert_int_equal(s.verdict[PF_VERDICT_UNSUPPORTED], 1);
+  assert_non_null(strstr(s.why, "not in its table"));
+  s = examine("matmul x=bf16[3,8] y=bf16[8,5]", PLUGIN("engine_naive"), "aot_eager_bf16acc");
+  assert_non_null(strstr(s.why, "states an order"));
+  s = examine("linear x=f32[4,6] y=f32[3,6] bias=f32[3]", MISBEHAVING(""), "eager");
+  assert_non_null(strstr(s.why, "no alpha, c or bias"));
+  s = examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING("run-declines"), "eager");
+  assert_int_equal(s.verdict[PF_VERDICT_UNSUPPORTED], 1);
+  assert_non_null(strstr(s.why, "thought better of it"));
+}
+
+static void test_mulsum_is_run_as_matmul(void **state)
+{
+  (void)state;
+  seen s = examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING(""), "inductor");
+  assert_int_equal(s.verdict[PF_VERDICT_OK], 1);
+  assert_true(s.as_matmul);
+  s = examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING(""), "eager");
+  assert_false(s.as_matmul);
+}
+
+static void test_what_it_says_is_kept(void **state)
+{
+  (void)state;
+  seen s = examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING("flushes"), "eager");
+  assert_string_equal(s.kernel, "kernel 1");
+  assert_int_equal(s.declared.flush_outputs, PF_MAY);
+  assert_int_equal(s.declared.threads, 1);
+  s = examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING(""), "eager");
+  assert_int_equal(s.declared.flush_outputs, PF_NEVER);
+}
+
+static void check_deed(const char *engine, pf_verdict verdict)
+{
+  const unsigned control = pf_control_get();
+  const seen s = examine("matmul x=f32[3,8] y=f32[8,5]", engine, "eager");
+  if (s.verdict[verdict] != 1)
+    fail_msg("%s: not %s", engine, pf_verdict_name(verdict));
+  assert_int_equal(pf_control_get(), control);
+}
+
+static void test_deeds_are_findings(void **state)
+{
+  (void)state;
+  check_deed(MISBEHAVING(""), PF_VERDICT_OK);
+  check_deed(MISBEHAVING("wrong"), PF_VERDICT_IMPOSSIBLE);
+  check_deed(MISBEHAVING("writes-before"), PF_VERDICT_GUARD);
+  check_deed(MISBEHAVING("changes-input"), PF_VERDICT_INPUT);
+  check_deed(MISBEHAVING("run-rounds"), PF_VERDICT_FENV);
+  const seen s = examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING("run-fails"), "eager");
+  assert_int_equal(s.machinery, PF_ENGINE_ERROR);
+  assert_string_equal(s.why, "out of luck");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_what_is_no_engine_says_why),
+    cmocka_unit_test(test_environment_is_put_back),
+    cmocka_unit_test(test_names_are_counted),
+    cmocka_unit_test(test_several_engines),
+    cmocka_unit_test(test_example_is_right),
+    cmocka_unit_test(test_beta_zero_reads_no_c),
+    cmocka_unit_test(test_what_it_cannot_do_has_a_reason),
+    cmocka_unit_test(test_mulsum_is_run_as_matmul),
+    cmocka_unit_test(test_what_it_says_is_kept),
+    cmocka_unit_test(test_deeds_are_findings),
+  };
+  return cmocka_run_group_tests(tests, open_session, close_session);
+}
