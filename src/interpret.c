@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "control.h"
+#include "legalise.h"
 
 typedef struct pf_machine {
   const pf_problem *problem;
@@ -62,32 +63,6 @@ pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, co
   return PF_OK;
 }
 
-/* A typed copy of a cast operand, for engines that read matrices: vectors stay contiguous. */
-static pf_status lay_out(pf_machine *m, int step, bool x_side, const double *vectors)
-{
-  const pf_problem *p = m->problem;
-  const pf_shape *s = &p->shape;
-  const pf_dtype t = m->plan->step[step].storage;
-  const int bytes = pf_dtype_of(t)->bytes;
-  const int64_t lines = x_side ? s->m : s->n;
-  char *data = pf_alloc_array(m->arena, (size_t)(s->batches * lines * s->k), (size_t)bytes);
-  pf_matrix *view = pf_alloc(m->arena, sizeof *view);
-  if (!data || !view)
-    return PF_NO_MEMORY;
-  *view = (pf_matrix){.dtype = t, .data = data,
-                      .row_stride = x_side ? s->k : 1, .column_stride = x_side ? 1 : s->k};
-  int64_t stride = lines * s->k;
-  for (int d = s->batch_rank; d-- > 0; stride *= s->batch[d])
-    view->batch_stride[d] = stride;
-  for (int64_t b = 0; b < s->batches; b++) {
-    const double *from = vectors + (x_side ? p->x_line : p->y_line)[b] * s->k;
-    for (int64_t i = 0; i < lines * s->k; i++, data += bytes)
-      pf_store(t, data, from[i]);
-  }
-  m->call.value[PF_REF_STEP + step] = view;
-  return PF_OK;
-}
-
 static pf_status cast_operand(pf_machine *m, int i, bool x_side)
 {
   const pf_problem *p = m->problem;
@@ -97,7 +72,13 @@ static pf_status cast_operand(pf_machine *m, int i, bool x_side)
                          : x_side            ? p->x_vectors
                                              : p->y_vectors;
   PF_TRY(pf_cast_vectors(p, m->plan, i, source, m->arena, &vectors[i]));
-  return m->engine->reads_vectors ? PF_OK : lay_out(m, i, x_side, vectors[i]);
+  if (m->engine->reads_vectors)
+    return PF_OK;
+  pf_matrix *view = pf_alloc(m->arena, sizeof *view);
+  if (!view)
+    return PF_NO_MEMORY;
+  m->call.value[PF_REF_STEP + i] = view;
+  return pf_lay_out(p, m->plan->step[i].storage, x_side, vectors[i], m->arena, view);
 }
 
 /* --- elementwise steps --------------------------------------------------------------------- */
@@ -277,20 +258,56 @@ static pf_status call_engine(pf_machine *m)
   return status;
 }
 
-static pf_status run_engine(pf_machine *m, int last)
+static pf_status take_results(pf_machine *m, int last, const pf_output *out, const pf_legal *l)
 {
-  if (!m->engine->foreign)
-    PF_TRY(prepare_output(m, m->plan->step[last].storage));
-  PF_TRY(call_engine(m));
-  if (pf_output_stray(m->problem, &m->out, &m->run->stray))
+  if (out && pf_output_stray(m->problem, out, &m->run->stray))
     m->answer.misdeed = PF_WROTE_OUTSIDE;
   PF_TRY(take_answer(m));
   double *got = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
   if (!got)
     return PF_NO_MEMORY;
-  pf_output_read(m->problem, &m->out, got);
+  if (l)
+    pf_legal_read(l, &m->plan->step[last], got);
+  else
+    pf_output_read(m->problem, out, got);
   m->run->step[last] = got;
   return PF_OK;
+}
+
+static pf_status run_engine(pf_machine *m, int last)
+{
+  if (!m->engine->foreign)
+    PF_TRY(prepare_output(m, m->plan->step[last].storage));
+  PF_TRY(call_engine(m));
+  return take_results(m, last, &m->out, NULL);
+}
+
+/* One way after the other to put a sum that the engine declined; with all of them it is still
+   PF_UNSUPPORTED. */
+static pf_status run_legalised(pf_machine *m, int i)
+{
+  const pf_call call = m->call;
+  const char *const why = keep(m, m->run->why);
+  pf_status status = PF_UNSUPPORTED;
+  for (int w = 0; w < PF_LEGAL_WAYS && status == PF_UNSUPPORTED; w++) {
+    pf_legal l;
+    status = pf_legalise(&call, &pf_legal_ways[w], m->arena, &l);
+    if (status)
+      continue;
+    m->call = l.call;
+    start_answer(m);
+    status = m->engine->supports(m->engine, &m->call, &m->run->why);
+    if (!status)
+      status = call_engine(m);
+    if (!status)
+      status = take_results(m, i, l.own_out ? NULL : &l.fenced, &l);
+    if (!status)
+      m->run->legalised = keep(m, l.says);
+  }
+  m->call = call;
+  if (status == PF_UNSUPPORTED)
+    m->run->why = why;
+  return status;
 }
 
 /* Does no later step read what the run keeps to itself? */
@@ -339,7 +356,9 @@ static pf_status advance(pf_machine *m, int first, int *next)
     return PF_OK;
   if (operand)
     return cast_operand(m, first, x_side);
-  return s->kind <= PF_MULSUM ? PF_UNSUPPORTED : run_elementwise(m, first);
+  if (s->kind > PF_MULSUM)
+    return run_elementwise(m, first);
+  return m->engine->foreign ? run_legalised(m, first) : PF_UNSUPPORTED;
 }
 
 /* The whole case, as one call. */

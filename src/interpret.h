@@ -13,6 +13,7 @@ typedef struct pf_run {
   const char *kernel;    /* what did the work; NULL: unknown */
   const char *claims;    /* of a whole-graph engine: the strategy followed; NULL: unknown */
   const pf_declared *declared;  /* for this run; NULL: nothing but the engine's order */
+  const char *legalised; /* what was changed before the engine took a sum; NULL: nothing */
   bool as_matmul;        /* a MULSUM was run as the MATMUL that it is but for order */
   const double *step[PF_MAX_STEPS];  /* each step's result where it has the output's shape */
   const double *x_vectors[PF_MAX_STEPS], *y_vectors[PF_MAX_STEPS];  /* or x's or y's */

@@ -40,6 +40,16 @@ static void print_error(const pf_result *r, FILE *to)
     fprintf(to, ", bits as replayed");
 }
 
+/* What was done so that the engine could run the row. */
+static void print_legalised(const pf_result *r, const char *before, const char *after, FILE *to)
+{
+  const char *says = r->run ? r->run->legalised : NULL;
+  const bool sum = r->run && r->run->as_matmul;
+  if (says || sum)
+    fprintf(to, "%s%s%s%s%s", before, says ? says : "", says && sum ? ", " : "",
+            sum ? "MULSUM as MATMUL" : "", after);
+}
+
 /* What the verdict rests on, in a few words. */
 static void print_reason(const pf_result *r, FILE *to)
 {
@@ -108,6 +118,7 @@ void pf_report_line(const pf_result *r, FILE *to)
     fprintf(to, "%s", r->why ? r->why : "");
   else
     print_reason(r, to);
+  print_legalised(r, " (legalised: ", ")", to);
   fputc('\n', to);
 }
 
@@ -139,8 +150,7 @@ static void print_engine(const pf_result *r, FILE *to)
     pf_declared_print(r->run->declared, declared, sizeof declared);
   if (declared[0])
     fprintf(to, "    %-9s %s\n", "declared", declared);
-  if (r->run->as_matmul)
-    fprintf(to, "    %-9s MULSUM run as MATMUL\n", "legalised");
+  print_legalised(r, "    legalised ", "\n", to);
 }
 
 void pf_report_worst(const pf_result *r, FILE *to)

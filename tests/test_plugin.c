@@ -23,7 +23,7 @@ typedef struct seen {
   int results;
   int verdict[PF_VERDICT_COUNT];
   pf_status machinery;
-  char why[200], kernel[96];
+  char why[200], kernel[96], legalised[96];
   bool as_matmul;
   pf_declared declared;
 } seen;
@@ -63,6 +63,7 @@ static void note(void *user, const pf_result *r)
   if (!r->run)
     return;
   snprintf(s->kernel, sizeof s->kernel, "%s", r->run->kernel ? r->run->kernel : "");
+  snprintf(s->legalised, sizeof s->legalised, "%s", r->run->legalised ? r->run->legalised : "");
   s->as_matmul = r->run->as_matmul;
   if (r->run->declared)
     s->declared = *r->run->declared;
@@ -183,7 +184,7 @@ static void test_beta_zero_reads_no_c(void **state)
 static void test_what_it_cannot_do_has_a_reason(void **state)
 {
   (void)state;
-  seen s = examine("matmul x=f16[3,8] y=f16[8,5]", PLUGIN("engine_naive"), "eager");
+  seen s = examine("matmul x=f64[3,8] y=f64[8,5]", PLUGIN("engine_naive"), "eager");
   assert_int_equal(s.verdict[PF_VERDICT_UNSUPPORTED], 1);
   assert_non_null(strstr(s.why, "not in its table"));
   s = examine("matmul x=bf16[3,8] y=bf16[8,5]", PLUGIN("engine_naive"), "aot_eager_bf16acc");
@@ -214,6 +215,56 @@ static void test_what_it_says_is_kept(void **state)
   assert_int_equal(s.declared.threads, 1);
   s = examine("matmul x=f32[3,8] y=f32[8,5]", MISBEHAVING(""), "eager");
   assert_int_equal(s.declared.flush_outputs, PF_NEVER);
+}
+
+static void check_legalised(const char *text, const char *engine, const char *row,
+                            const char *says)
+{
+  const seen s = examine(text, engine, row);
+  if (s.verdict[PF_VERDICT_OK] != 1)
+    fail_msg("%s: not OK: %s", text, s.why);
+  assert_string_equal(s.legalised, says);
+}
+
+/* The engine takes f32 in any layout, or f32 with a unit stride.  That results are OK says that they
+   were rounded: rounding is not within the radius of a row that keeps f32. */
+static void test_what_it_lacks_is_legalised(void **state)
+{
+  (void)state;
+  check_legalised("matmul x=bf16[3,8] y=bf16[8,5]", MISBEHAVING(""), "eager",
+                  "x bf16 -> f32, y bf16 -> f32, result f32 -> bf16");
+  check_legalised("matmul x=bf16[2,3,8] y=f32[8,5] out=(60,20,3)", MISBEHAVING(""), "eager",
+                  "x bf16 -> f32, y copied");
+  check_legalised("matmul_out_f32_add x=f16[3,8] y=bf16[2,8,5] bias=f16[]", MISBEHAVING(""), "eager",
+                  "x f16 -> f32, y bf16 -> f32");
+  check_legalised("matmul x=f32[3,8](20,2) y=f32[8,5](5,1)", MISBEHAVING("unit-stride"), "eager",
+                  "x copied, y copied");
+  check_legalised("matmul x=f32[3,8] y=f32[8,5] out=(10,2)", MISBEHAVING("unit-stride"), "eager",
+                  "y copied, result copied");
+  check_legalised("matmul x=bf16[3,8] y=bf16[8,5] out=(10,2)", MISBEHAVING("unit-stride"), "eager",
+                  "x bf16 -> f32, y bf16 -> f32, result f32 -> bf16");
+}
+
+/* Not where the row would mean something else. */
+static void test_what_has_no_wider_form_is_not(void **state)
+{
+  (void)state;
+  seen s = examine("matmul x=f64[3,8] y=f32[8,5]", MISBEHAVING(""), "eager");
+  assert_int_equal(s.verdict[PF_VERDICT_UNSUPPORTED], 1);
+  s = examine("matmul x=s8[3,8] y=s8[8,5]", MISBEHAVING(""), "eager");
+  assert_int_equal(s.verdict[PF_VERDICT_UNSUPPORTED], 1);
+  s = examine("matmul x=bf16[3,8] y=bf16[8,5]", MISBEHAVING(""), "aot_eager_bf16acc");
+  assert_int_equal(s.verdict[PF_VERDICT_UNSUPPORTED], 1);
+  assert_non_null(strstr(s.why, "states an order"));
+}
+
+static void test_what_is_legalised_is_judged(void **state)
+{
+  (void)state;
+  seen s = examine("matmul x=bf16[3,8] y=bf16[8,5]", MISBEHAVING("wrong"), "eager");
+  assert_int_equal(s.verdict[PF_VERDICT_IMPOSSIBLE], 1);
+  s = examine("matmul x=bf16[3,8] y=bf16[8,5]", MISBEHAVING("writes-before"), "eager");
+  assert_int_equal(s.verdict[PF_VERDICT_GUARD], 1);
 }
 
 static void check_deed(const char *engine, pf_verdict verdict)
@@ -250,6 +301,9 @@ int main(void)
     cmocka_unit_test(test_what_it_cannot_do_has_a_reason),
     cmocka_unit_test(test_mulsum_is_run_as_matmul),
     cmocka_unit_test(test_what_it_says_is_kept),
+    cmocka_unit_test(test_what_it_lacks_is_legalised),
+    cmocka_unit_test(test_what_has_no_wider_form_is_not),
+    cmocka_unit_test(test_what_is_legalised_is_judged),
     cmocka_unit_test(test_deeds_are_findings),
   };
   return cmocka_run_group_tests(tests, open_session, close_session);

@@ -80,11 +80,22 @@ static void multiply(const pfe_call *call)
   }
 }
 
+static int has_unit_stride(const pfe_tensor *t)
+{
+  return t->row_stride == 1 || t->column_stride == 1;
+}
+
 static pfe_status supports(void *state, const pfe_call *call, pfe_answer *answer)
 {
   const deed *d = state;
   if (call->steps->has_c || call->steps->has_bias || call->steps->has_alpha) {
     snprintf(answer->text, sizeof answer->text, "no alpha, c or bias");
+    return PFE_UNSUPPORTED;
+  }
+  if (is(d, "unit-stride") && !(has_unit_stride(call->tensor[call->steps->a]) &&
+                               has_unit_stride(call->tensor[call->steps->b]) &&
+                               has_unit_stride(call->out))) {
+    snprintf(answer->text, sizeof answer->text, "no stride is 1");
     return PFE_UNSUPPORTED;
   }
   if (is(d, "flushes"))
