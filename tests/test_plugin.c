@@ -289,6 +289,47 @@ static void test_deeds_are_findings(void **state)
   assert_string_equal(s.why, "out of luck");
 }
 
+/* --- whole cases --------------------------------------------------------------------------- */
+
+#define SCRIPT "matmul_out_f32_add x=bf16[32,1,8] y=bf16[32,8,1] bias=f32[32,1,1]"
+#define ROWS "eager,inductor,aot_eager,inductor_graph"
+#define GRAPHS(HABITS) PLUGIN("graphs") ":" HABITS
+
+static void check_whole(const char *engine, int ok, int aside, int wrong)
+{
+  const seen s = examine(SCRIPT, engine, ROWS);
+  if (s.verdict[PF_VERDICT_OK] != ok || s.verdict[PF_VERDICT_UNSUPPORTED] != aside ||
+      s.verdict[PF_VERDICT_IMPOSSIBLE] != wrong)
+    fail_msg("%s: %d OK, %d UNSUPPORTED, %d IMPOSSIBLE", engine, s.verdict[PF_VERDICT_OK],
+             s.verdict[PF_VERDICT_UNSUPPORTED], s.verdict[PF_VERDICT_IMPOSSIBLE]);
+}
+
+static void test_some_row_must_fit_a_whole_graph(void **state)
+{
+  (void)state;
+  check_whole(GRAPHS(""), 2, 2, 0);
+  check_whole(GRAPHS("rounds"), 2, 2, 0);
+  check_whole(GRAPHS("off"), 0, 3, 1);
+  check_whole(GRAPHS("rounds;off"), 0, 3, 1);
+}
+
+static void test_a_claimed_row_must_fit(void **state)
+{
+  (void)state;
+  check_whole(GRAPHS("claims=eager"), 1, 3, 0);
+  check_whole(GRAPHS("rounds;claims=aot_eager"), 1, 3, 0);
+  check_whole(GRAPHS("rounds;claims=eager"), 0, 3, 1);
+  check_whole(GRAPHS("claims=nothing"), 0, 4, 0);
+}
+
+static void test_other_graphs_are_declined(void **state)
+{
+  (void)state;
+  const seen s = examine("matmul x=bf16[3,8] y=bf16[8,5]", GRAPHS(""), "eager");
+  assert_int_equal(s.verdict[PF_VERDICT_UNSUPPORTED], 1);
+  assert_string_equal(s.why, "another graph");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -305,6 +346,9 @@ int main(void)
     cmocka_unit_test(test_what_has_no_wider_form_is_not),
     cmocka_unit_test(test_what_is_legalised_is_judged),
     cmocka_unit_test(test_deeds_are_findings),
+    cmocka_unit_test(test_some_row_must_fit_a_whole_graph),
+    cmocka_unit_test(test_a_claimed_row_must_fit),
+    cmocka_unit_test(test_other_graphs_are_declined),
   };
   return cmocka_run_group_tests(tests, open_session, close_session);
 }
