@@ -94,7 +94,8 @@ static void print_reproducer(const pf_result *r)
 {
   char rule[PF_RULE_TEXT];
   pf_rule_print(&r->rule, rule, sizeof rule);
-  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine %s", rule, r->engine->name);
+  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine '%s'%s", rule, r->engine->name,
+          harness.options.opening.isolate && r->engine->foreign ? " --isolate" : "");
   print_strategy(r->strategy);
   if (r->rule.kind == PF_RULE_AGREE)
     print_strategy(r->against);

@@ -160,6 +160,7 @@ static void prepare_result(const pf_bench *b, pf_comparison *c)
     r->verdict = died ? PF_VERDICT_DIED : PF_VERDICT_UNSUPPORTED;
     r->machinery = died || s == PF_UNSUPPORTED ? PF_OK : s;
     r->why = b->run[failed].why;
+    r->said = died ? b->run[failed].said : NULL;
     return;
   }
   r->plan = &b->row[row].plan;
