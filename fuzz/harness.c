@@ -46,10 +46,10 @@ static pf_counters *map_counters(const char *path)
 static pf_status open_session(const pf_target *t, pf_error *e)
 {
   pf_options *o = &harness.options;
-  const char *engines = getenv("PRECFUZZ_ENGINES");
+  const char *engines = getenv("PRECFUZZ_ENGINES"), *file = getenv("PRECFUZZ_ENGINES_FILE");
   const char *allow = getenv("PRECFUZZ_ALLOW"), *stats = getenv("PRECFUZZ_STATS");
   pf_options_default(o);
-  harness.one_engine = !engines || !*engines;
+  harness.one_engine = !(engines && *engines) && !(file && *file);
   o->rule = (pf_rule){.kind = t->rule};
   o->oracle = t->oracle;
   pf_status s = pf_environment_read(o, e);
@@ -96,7 +96,8 @@ static void print_reproducer(const pf_result *r)
 {
   char rule[PF_RULE_TEXT];
   pf_rule_print(&r->rule, rule, sizeof rule);
-  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine %s", rule, r->engine->name);
+  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine '%s'%s", rule, r->engine->name,
+          harness.options.opening.isolate && r->engine->foreign ? " --isolate" : "");
   print_strategy(r->strategy);
   if (r->rule.kind == PF_RULE_AGREE)
     print_strategy(r->against);

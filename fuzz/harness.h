@@ -1,7 +1,11 @@
 /* What all fuzz targets share, and the only place that aborts.
 
    Settings come from the environment, read once:
-     PRECFUZZ_ENGINES     names, comma-separated; a family's name takes all of it
+     PRECFUZZ_ENGINES     names and shared objects, comma-separated, as options.h has them
+     PRECFUZZ_ENGINES_FILE  a file of them, one a line (# begins a comment)
+     PRECFUZZ_THREADS     that a library may use; default 1
+     PRECFUZZ_ISOLATE     1: foreign engines run in children, as they do where there are several
+     PRECFUZZ_TIMEOUT     seconds for a call in another process; default 10
      PRECFUZZ_STRATEGIES  names, comma-separated, or one row as text
      PRECFUZZ_RULE        contract, graph, agree, torch, ulp:N, abs:X,rel:Y or nmse:X
      PRECFUZZ_ORACLE      certified (the default), mpfr, or both, which must agree

@@ -3,6 +3,7 @@
 #define PF_OPTIONS_H
 
 #include "check.h"
+#include "plugin.h"
 
 enum { PF_MAX_ENGINES = 48, PF_MAX_STRATEGIES = 16 };
 
@@ -22,6 +23,10 @@ typedef enum pf_oracle_use {
 typedef struct pf_options {
   const pf_engine *engine[PF_MAX_ENGINES];
   int engine_count;
+  pf_plugin *plugin[PF_MAX_ENGINES];  /* those of the engines that were opened */
+  int plugin_count;
+  pf_plugin_options opening;          /* how they are */
+  void (*notice)(const char *text);   /* takes one line that is no error; NULL: nobody */
   pf_strategy strategy[PF_MAX_STRATEGIES];
   int strategy_count;   /* 0: every row of the case's graph but those taken by name only */
   pf_rule rule;
@@ -33,8 +38,18 @@ typedef struct pf_options {
 /* Every listed engine, every row not taken by name only, PF_RULE_CONTRACT. */
 void pf_options_default(pf_options *o);
 
-/* Comma-separated names; a name that ends before a ':' ("reference") takes the whole family. */
+/* Closes what was opened; no engine is selected then. */
+void pf_options_close(pf_options *o);
+
+/* Takes these engines instead, comma-separated:
+     NAME         one of ours; a name that ends before a ':' ("reference") takes the whole family
+     NAME[:ARGUMENT], PATH[:ARGUMENT]  as pf_plugin_open has it
+     installed    every adapter whose library is there; others are a notice */
 pf_status pf_options_engines(pf_options *o, const char *names, pf_error *e);
+/* The same, beside those that are selected. */
+pf_status pf_options_add_engines(pf_options *o, const char *names, pf_error *e);
+/* How many of the names are of foreign engines; "installed" counts as two. */
+int pf_options_foreign(const char *names);
 /* Adds to the selection: comma-separated names, or one row as "NAME: STEPS" or just STEPS.  A row's
    text must outlive the options. */
 pf_status pf_options_strategies(pf_options *o, const char *text, pf_error *e);

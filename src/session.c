@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "session_parts.h"
+#include "session_whole.h"
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
@@ -37,15 +38,26 @@ static pf_status bind_rows(pf_bench *b)
 
 /* --- runs ---------------------------------------------------------------------------------- */
 
-/* Rows with the same steps are run once: the same call, and the same bits. */
-static const pf_run *same_run(const pf_bench *b, int engine, int row)
+/* Rows with the same steps are run once: the same call, and the same bits.  An engine that takes
+   whole cases is not told of rows.  -1: no earlier run stands for this one. */
+static int same_run(const pf_bench *b, int engine, int row)
 {
-  for (int r = 0; r < row; r++) {
-    const int i = engine * b->rows + r;
-    if (!b->row[r].status && !b->status[i] && pf_plan_equal(&b->row[r].plan, &b->row[row].plan))
-      return &b->run[i];
-  }
-  return NULL;
+  const bool whole = b->session->options.engine[engine]->whole_graph;
+  for (int r = 0; r < row; r++)
+    if (!b->row[r].status && (whole || pf_plan_equal(&b->row[r].plan, &b->row[row].plan)))
+      return engine * b->rows + r;
+  return -1;
+}
+
+/* The result is all that a run of the whole case leaves. */
+static void take_run(pf_bench *b, int from, int to, bool whole)
+{
+  b->run[to] = b->run[from];
+  b->status[to] = b->status[from];
+  if (!whole)
+    return;
+  memset(b->run[to].step, 0, sizeof b->run[to].step);
+  b->run[to].step[b->row[to % b->rows].plan.count - 1] = b->run[to].got;
 }
 
 static pf_status run_all(pf_bench *b)
@@ -63,9 +75,9 @@ static pf_status run_all(pf_bench *b)
       b->run[i].why = b->row[row].error.text;
       continue;
     }
-    const pf_run *same = same_run(b, engine, row);
-    if (same)
-      b->run[i] = *same;
+    const int same = same_run(b, engine, row);
+    if (same >= 0)
+      take_run(b, same, i, o->engine[engine]->whole_graph);
     else
       b->status[i] = pf_interpret(&b->problem, &b->row[row].plan, o->engine[engine],
                                   &b->session->work, &b->run[i]);
@@ -83,6 +95,7 @@ static pf_verdict misdeed_verdict(pf_misdeed m)
   case PF_WROTE_OUTSIDE: return PF_VERDICT_GUARD;
   case PF_CHANGED_INPUT: return PF_VERDICT_INPUT;
   case PF_CHANGED_FENV: return PF_VERDICT_FENV;
+  case PF_DIED: return PF_VERDICT_DIED;
   case PF_MISDEED_NONE: break;
   }
   return PF_VERDICT_OK;
@@ -107,9 +120,11 @@ static void prepare_result(const pf_bench *b, pf_comparison *c)
                                                                      : -1;
   if (failed >= 0) {
     const pf_status s = b->status[failed];
-    r->verdict = PF_VERDICT_UNSUPPORTED;
-    r->machinery = s == PF_UNSUPPORTED ? PF_OK : s;
+    const bool died = b->run[failed].misdeed == PF_DIED;
+    r->verdict = died ? PF_VERDICT_DIED : PF_VERDICT_UNSUPPORTED;
+    r->machinery = died || s == PF_UNSUPPORTED ? PF_OK : s;
     r->why = b->run[failed].why;
+    r->said = died ? b->run[failed].said : NULL;
     return;
   }
   r->plan = &b->row[row].plan;
@@ -169,6 +184,23 @@ static pf_status list_comparisons(pf_bench *b)
   return PF_OK;
 }
 
+/* Hands the results of each engine that takes whole cases to `settle`. */
+static pf_status settle_whole(pf_bench *b, void (*settle)(pf_result *const *, int))
+{
+  const pf_options *o = &b->session->options;
+  for (int e = 0; e < o->engine_count; e++) {
+    if (!o->engine[e]->whole_graph || o->rule.kind != PF_RULE_CONTRACT)
+      continue;
+    pf_result **own = pf_alloc_array(&b->session->work, (size_t)b->rows, sizeof *own);
+    if (!own)
+      return PF_NO_MEMORY;
+    for (int r = 0; r < b->rows; r++)
+      own[r] = &b->comparison[e * b->rows + r].result;
+    settle(own, b->rows);
+  }
+  return PF_OK;
+}
+
 /* Asks of runs that failed stand at their place but for the first usable plan: an ask is cheap
    where another has the same answers, and nobody looks at theirs. */
 static pf_status list_asks(pf_bench *b)
@@ -205,9 +237,11 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
   PF_TRY(bind_rows(&b));
   PF_TRY(run_all(&b));
   PF_TRY(list_comparisons(&b));
+  PF_TRY(settle_whole(&b, pf_whole_claim));
   PF_TRY(list_asks(&b));
   if (b.judgeable)
     PF_TRY(pf_judge_all(&b));
+  PF_TRY(settle_whole(&b, pf_whole_settle));
   for (int i = 0; i < b.comparisons; i++)
     each(user, &b.comparison[i].result);
   return PF_OK;

@@ -27,7 +27,8 @@ typedef struct pf_result {
   const pf_run *run;       /* NULL where it did not run */
   pf_rule rule;
   pf_verdict verdict;
-  const char *why;         /* PF_VERDICT_UNSUPPORTED: a reason */
+  const char *why;         /* PF_VERDICT_UNSUPPORTED: a reason; PF_VERDICT_DIED: how */
+  const char *said;        /* PF_VERDICT_DIED: what the engine wrote to standard error; NULL */
   pf_status machinery;     /* not PF_OK: no verdict was reached, and why says where */
   pf_tally tally;
   pf_measured worst;
