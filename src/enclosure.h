@@ -11,6 +11,8 @@
 typedef struct pf_ask {
   const pf_plan *plan;
   pf_summation order;
+  const double *const *replayed;  /* by step, where the reference engine ran the plan: its results,
+                                     which are the replays of sums whose order is stated; or NULL */
 } pf_ask;
 
 typedef struct pf_enclosure {

@@ -35,6 +35,7 @@ typedef struct pf_group {
 typedef struct pf_prepared {
   const pf_plan *plan;
   pf_summation order;
+  const double *const *given;     /* replays that are known: pf_ask */
   int same_as;                    /* an earlier ask with the same answers; -1 */
   pf_vectors vectors[PF_MAX_STEPS];  /* of casts of x or y */
   int group[PF_MAX_STEPS];        /* of sums in an open order */

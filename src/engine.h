@@ -53,6 +53,7 @@ typedef struct pf_engine {
                                   declines may be legalised */
   bool one_step;               /* never takes more than one step */
   bool whole_graph;            /* takes cases, not steps */
+  bool replays;                /* runs a sum whose order is stated as enclosures replay it */
   const void *data;            /* the engine's own */
   /* Can it run these steps?  PF_OK, or PF_UNSUPPORTED with *why set to a text that holds until the
      next call. */
