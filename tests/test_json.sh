@@ -87,6 +87,8 @@ echo 'matmul x=f32[2,0] y=f32[0,3]' >hollow
 echo 'matmul x=f32[4,64] y=f32[64,4] x.values=cancel:1 y.values=cancel:2' >cancel
 echo 'scaled_matmul x=f8_e4m3fn[2,64] y=f8_e5m2[64,4] x.scale=block32:7 y.scale=row:=1,2,0.5,0x1p-3' >scaled
 echo 'matmul x=f32[2,3] y=f32[3,3]' >odd
+echo 'matmul_out_f32_add x=bf16[2,3] y=bf16[3,2] bias=f32[2]' >whole
+echo 'matmul x=f32[2,3](3,2) y=f32[3,3](2,7)' >strided
 
 # --- check ----------------------------------------------------------------------------------------
 
@@ -127,6 +129,30 @@ json 'check: not supported' 0 '[.[0].cases[].results[] | .why] | all(startswith(
 json 'check: written outside' 1 '.[0].counts.verdicts.GUARD > 0 and
     ([.[0].cases[].results[] | select(.verdict == "GUARD") | .stray] | all(type == "number"))' \
   -- check -e fault:M15 odd
+plugins=$root/build/plugin
+json 'check: an engine that changes its operands' 1 '.[0].counts.verdicts.INPUT > 0' \
+  -- check -e "$plugins/misbehaving.so:changes-input" odd
+json 'check: one that changes the rounding mode' 1 '.[0].counts.verdicts.FENV > 0' \
+  -- check -e "$plugins/misbehaving.so:run-rounds" odd
+json 'check: one that dies' 1 '.[0].counts.verdicts.DIED > 0 and
+    ([.[0].cases[0].results[] | select(.verdict == "DIED") | .library.said] |
+     all(startswith("misbehaving: about to crash"))) and
+    ([.[0].cases[0].results[] | .reproduce // empty] | all(contains(" --isolate ")))' \
+  -- check --isolate -e "$plugins/misbehaving.so:run-crashes" odd
+json 'check: one that says what it does' 0 \
+  '[.[0].cases[0].results[] | .library] | any(.kernel == "kernel 1" and .declared != null)' \
+  -- check -e "$plugins/misbehaving.so:flushes" odd
+json 'check: one that fails' 3 '([.[0].cases[0].results[] | select(.machinery == "engine error") | .verdict] |
+    length > 0 and all(. == null)) and .[0].exit_status == 3' \
+  -- check -e "$plugins/misbehaving.so:run-fails" odd
+json 'check: one that needs help' 0 '(.[0].cases[0].results[0].library | .legalised == "x copied, y copied") and
+    ([.[0].cases[0].results[] | .library.as_matmul] | any)' \
+  -- check -e "$plugins/misbehaving.so:unit-stride" strided
+json 'check: one with a version' 0 '.[0].cases[0].results[0].library.version != null' \
+  -- check -e "$plugins/engine_naive.so" odd
+json 'check: one that takes a whole graph' 0 \
+  '[.[0].cases[0].results[] | .library.claims] | any(. == "eager")' \
+  -- check -e "$plugins/graphs.so:claims=eager" whole
 json 'check: zero sizes' 0 '.[0].counts.verdicts.VACUOUS == 5 and
     .[0].cases[0].sizes.m == 0 and
     .[0].cases[0].results[0].worst == null' \

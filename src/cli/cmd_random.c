@@ -248,7 +248,8 @@ static void tell_finding(pf_random_command *c, const pf_result *r, const char *s
   if (!c->json_wanted)
     print_finding(c, r, signature);
   const int saved = save(c, r, signature, &path);
-  const int put = c->json_wanted ? pf_json_finding(&c->settings, r, c->index, path) : 0;
+  const int put = c->json_wanted ? pf_json_finding(&c->settings, r, c->index, path)
+                                 : PF_EXIT_CLEAN;
   if (path && !c->json_wanted)
     pf_settings_print_command(&c->settings, r, NULL, path, stdout);
   free(path);

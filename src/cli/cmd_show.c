@@ -231,7 +231,8 @@ static int put_case(const pf_show_command *c, const pf_case_file *f, const pf_pr
 
 int pf_cmd_show(int argc, char **argv)
 {
-  static const struct argp_child children[] = {{.argp = &pf_form_argp}, {.argp = &pf_json_argp}, {0}};
+  static const struct argp_child children[] = {
+    {.argp = &pf_form_argp}, {.argp = &pf_json_argp}, {0}};
   static const struct argp argp = {
     .options = options, .parser = parse, .args_doc = "FILE", .children = children,
     .doc = "Prints a case as one line of text, then what it says, part by part.\v"

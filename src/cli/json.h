@@ -1,8 +1,8 @@
-/* Results as JSON: values of it, and documents on standard output.  docs/json.schema.json says what
-   each document holds.
+/* Results as JSON: values, and documents on standard output.  docs/json.schema.json says what each
+   document holds.
 
-   What makes a json_t gives it away, and NULL where there is no memory; what takes one takes that
-   NULL, too, and hands the failure on. */
+   A json_t that a function returns is the caller's; NULL: no memory.  A function that takes one
+   keeps it, and takes that NULL, too: it then fails itself. */
 #ifndef PF_JSON_H
 #define PF_JSON_H
 
@@ -11,13 +11,13 @@
 #include "cli.h"
 #include "explain.h"
 
-enum { PF_JSON_SCHEMA = 1 };  /* grows when documents change so that readers must */
+enum { PF_JSON_SCHEMA = 1 };  /* grows when a document changes so that old readers fail */
 
 extern const struct argp pf_json_argp;  /* --json; its input is a bool */
 
 /* --- documents (json_write.c) -------------------------------------------------------------- */
 
-/* A document on stdout, written member by member: no more of it than one value is held in memory. */
+/* A document on stdout, written member by member: only one value at a time is in memory. */
 typedef struct pf_json {
   bool line;       /* the whole document on one line; else at most 100 columns where that can be */
   bool more;       /* a member stands before the next one */
@@ -75,7 +75,7 @@ typedef struct pf_json_place {
   uint64_t index;    /* number of the case */
 } pf_json_place;
 
-/* known: its signature is one of those that do not count. */
+/* known: its signature is one of those that do not count.  "reproduce" names precfuzz check. */
 json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_place *where,
                        bool known);
 /* The members case (the text form), graph and sizes; and file and form before them. */

@@ -68,6 +68,30 @@ static json_t *command(const pf_settings *s, const pf_result *r, const pf_json_p
   return pf_json_print_end(&p);
 }
 
+static json_t *declared(const pf_declared *d)
+{
+  char text[200] = "";
+  if (d)
+    pf_declared_print(d, text, sizeof text);
+  return text[0] ? pf_json_text(text) : json_null();
+}
+
+/* Which library did the work, and how. */
+static json_t *library(const pf_result *r)
+{
+  const pf_run none = {0};
+  const pf_run *run = r->run ? r->run : &none;
+  json_t *o = json_object();
+  pf_json_set(&o, "version", pf_json_text(r->engine->version));
+  pf_json_set(&o, "kernel", pf_json_text(run->kernel));
+  pf_json_set(&o, "declared", declared(run->declared));
+  pf_json_set(&o, "claims", pf_json_text(run->claims));
+  pf_json_set(&o, "legalised", pf_json_text(run->legalised));
+  pf_json_set(&o, "as_matmul", json_boolean(run->as_matmul));
+  pf_json_set(&o, "said", pf_json_text(r->said));
+  return o;
+}
+
 json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_place *where,
                        bool known)
 {
@@ -90,6 +114,7 @@ json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_p
   pf_json_set(&o, "signature", finding ? pf_json_text(signature) : json_null());
   pf_json_set(&o, "why", pf_json_text(r->why));
   pf_json_set(&o, "machinery", json_string(pf_status_name(r->machinery)));
+  pf_json_set(&o, "library", r->engine->foreign ? library(r) : json_null());
   pf_json_set(&o, "tally", tally(r));
   pf_json_set(&o, "worst", worst(r));
   pf_json_set(&o, "stray", stray ? json_integer(r->run->stray) : json_null());
