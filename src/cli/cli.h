@@ -6,6 +6,10 @@
 
 #include "harness.h"
 
+#ifndef PF_VERSION
+#define PF_VERSION "0.1.0"
+#endif
+
 /* The greater one wins where several hold. */
 enum {
   PF_EXIT_CLEAN = 0,
@@ -78,7 +82,9 @@ void pf_settings_close(pf_settings *s);
 int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where);
 /* Is the finding's signature among those that are known? */
 bool pf_settings_know(const pf_settings *s, const pf_result *r);
-/* A line with the command that shows the result again. */
+/* The command that shows the result again; and the line of a report that tells it. */
+void pf_settings_command(const pf_settings *s, const pf_result *r, const char *form,
+                         const char *path, FILE *to);
 void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
                                const char *path, FILE *to);
 

@@ -207,12 +207,12 @@ static void print_strategy(const pf_settings *s, const char *name, FILE *to)
   free(word);
 }
 
-void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
-                               const char *path, FILE *to)
+void pf_settings_command(const pf_settings *s, const pf_result *r, const char *form,
+                         const char *path, FILE *to)
 {
   char rule[PF_RULE_TEXT];
   pf_rule_print(&r->rule, rule, sizeof rule);
-  fprintf(to, "    reproduce precfuzz check --rule %s --engine ", rule);
+  fprintf(to, "precfuzz check --rule %s --engine ", rule);
   pf_cli_quote(r->engine->name, to);
   if (s->session.options.opening.isolate && r->engine->foreign)
     fputs(" --isolate", to);
@@ -223,5 +223,12 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
     fprintf(to, " --form %s", form);
   fputc(' ', to);
   pf_cli_quote(path, to);
+}
+
+void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
+                               const char *path, FILE *to)
+{
+  fputs("    reproduce ", to);
+  pf_settings_command(s, r, form, path, to);
   fputc('\n', to);
 }
