@@ -127,6 +127,15 @@ $(eval $(call values,cc-O0,$(CC),-O0))
 $(eval $(call values,cc-O3,$(CC),-O3))
 $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
+# What certified arithmetic promises must hold whatever is made of it.
+CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+define native
+$(eval $(call flavour,$1,$2,-O3 -march=native))
+$(eval $(call link,build/test-$1,$1,tests,$(LIB),,-lcmocka $(LIBS)))
+NATIVE += $$(CERTIFIED:%=build/test-$1/%)
+endef
+$(eval $(call native,cc-native,$(CC)))
+$(eval $(call native,clang-native,$(CLANG)))
 # Engines as shared objects: the examples, and those that tests need.
 PLUGINS := $(patsubst %.c,build/plugin/%.so,$(notdir $(wildcard examples/*.c tests/plugins/*.c)))
 build/plugin/%.so: examples/%.c include/precfuzz/engine.h
@@ -139,7 +148,7 @@ define plugin
 @$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
 endef
 
-CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES)
+CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
 tests: $(CHECKS) $(PLUGINS)
 
 setup:

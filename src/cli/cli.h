@@ -65,7 +65,7 @@ typedef struct pf_settings {
   bool isolate;                        /* --isolate */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
-  const char *rule, *allow;
+  const char *rule, *oracle, *allow;
   bool engines_chosen; /* by an option or by the environment */
   pf_session session;
   pf_allowed allowed;
@@ -80,6 +80,8 @@ int pf_settings_open(pf_settings *s);
 void pf_settings_close(pf_settings *s);
 /* Do the rows given as text suit the case?  PF_EXIT_BAD_INPUT, told of `where`, if one does not. */
 int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where);
+/* --oracle both: tells of a difference; the worse exit code. */
+int pf_settings_differences(const pf_settings *s, int code);
 /* Is the finding's signature among those that are known? */
 bool pf_settings_know(const pf_settings *s, const pf_result *r);
 /* The command that shows the result again; and the line of a report that tells it. */
