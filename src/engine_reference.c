@@ -2,6 +2,7 @@
 #include "engine_reference.h"
 
 #include "reference.h"
+#include "reference_lanes.h"
 
 pf_sum pf_step_terms(const pf_problem *p, const pf_step *step, const double *x_vectors,
                      const double *y_vectors, int64_t element)
@@ -20,8 +21,11 @@ pf_sum pf_step_terms(const pf_problem *p, const pf_step *step, const double *x_v
 }
 
 void pf_reference_step(const pf_problem *p, const pf_step *step, const pf_summation *s,
-                       const double *x_vectors, const double *y_vectors, double *results)
+                       const double *x_vectors, const double *y_vectors, pf_arena *scratch,
+                       double *results)
 {
+  if (pf_reference_lanes(pf_isa_best(), p, step, s, x_vectors, y_vectors, scratch, results))
+    return;
   for (int64_t i = 0; i < p->shape.outputs; i++) {
     const pf_sum terms = pf_step_terms(p, step, x_vectors, y_vectors, i);
     results[i] = pf_reference_sum(&step->acc, s, step->kind == PF_MULSUM, &step->out, &terms);
@@ -45,7 +49,8 @@ static pf_status run(const pf_engine *e, const pf_call *call, pf_arena *scratch)
   double *results = pf_alloc_array(scratch, (size_t)s->outputs, sizeof *results);
   if (!results)
     return PF_NO_MEMORY;
-  pf_reference_step(p, call->steps, &e->sum, call->x_vectors, call->y_vectors, results);
+  pf_reference_step(p, call->steps, &e->sum, call->x_vectors, call->y_vectors, scratch,
+                    results);
   const int bytes = pf_dtype_of(out->dtype)->bytes;
   int64_t i = 0;
   for (int64_t b = 0; b < s->batches; b++)
