@@ -15,6 +15,7 @@ typedef struct pf_call {
   const double *x_vectors, *y_vectors;  /* dense copies of the first step's a and b, as the
                                            problem lays them out (after operand casts) */
   const pf_matrix *out;     /* takes the result of the last step, in its storage dtype */
+  double *results;          /* gives_doubles: takes it instead, one a output, row-major */
 } pf_call;
 
 typedef struct pf_engine {
@@ -24,6 +25,8 @@ typedef struct pf_engine {
   bool listed;                 /* part of the default set */
   bool reads_vectors;          /* reads x_vectors and y_vectors only: the interpreter need not lay
                                   out casts of operands for it */
+  bool gives_doubles;          /* our own loops: values of the last step's format, and no tensor that
+                                  would have to be guarded and read */
   const void *data;            /* the engine's own */
   /* Can it run these steps?  PF_OK, or PF_UNSUPPORTED with *why set to a constant text. */
   pf_status (*supports)(const struct pf_engine *e, const pf_call *call, const char **why);

@@ -10,6 +10,8 @@
 #include <xmmintrin.h>
 #endif
 
+#include "rounding.h"
+
 typedef struct pf_machine {
   const pf_problem *problem;
   const pf_plan *plan;
@@ -38,7 +40,8 @@ static void scale_vectors(const pf_problem *p, const pf_format *f, bool x_side, 
   const int64_t lines = x_side ? p->x_lines : p->y_lines, k = p->shape.k;
   for (int64_t i = 0; i < lines; i++)
     for (int64_t j = 0; j < k; j++)
-      to[i * k + j] = pf_round_product(f, pf_scale_at(s, i, j), from[i * k + j]);
+      to[i * k + j] = pf_scale_at(s, i, j);
+  pf_round_products(f, to, from, lines * k, to);
 }
 
 pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, const double *from,
@@ -56,8 +59,8 @@ pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, co
   const pf_format *f = &plan->step[step].out;
   if (plan->step[step].kind == PF_SCALE)
     scale_vectors(p, f, x_side, from, to);
-  for (int64_t i = 0; plan->step[step].kind == PF_CAST && i < n; i++)
-    to[i] = pf_round(f, from[i]);
+  else
+    pf_round_each(f, from, n, to);
   *out = to;
   return PF_OK;
 }
@@ -114,16 +117,27 @@ double pf_step_factor(const pf_step *s, const pf_problem *p, int64_t element)
   }
 }
 
-double pf_elementwise(const pf_step *s, const pf_problem *p, int64_t element, double a, double b)
+/* What a SCALE multiplies by at every output element. */
+static void factors_of(const pf_step *s, const pf_problem *p, double *to)
 {
-  if (s->kind == PF_ADD)
-    return pf_round_sum(&s->out, a, b);
-  if (s->kind == PF_CAST)
-    return pf_round(&s->out, a);
-  const double factor = pf_step_factor(s, p, element);
-  if (s->b == PF_REF_BETA && factor == 0)
-    return 0;
-  return pf_round_product(&s->out, factor, a);
+  const bool same = s->b == PF_REF_ALPHA || s->b == PF_REF_BETA;
+  for (int64_t e = 0; e < p->shape.outputs; e++)
+    to[e] = same && e ? to[0] : pf_step_factor(s, p, e);
+}
+
+/* One elementwise step on the results a and b of others; b may be NULL. */
+static void apply(const pf_step *s, const pf_problem *p, const double *a, const double *b,
+                  double *to)
+{
+  const int64_t n = p->shape.outputs;
+  if (s->kind == PF_CAST) {
+    pf_round_each(&s->out, a, n, to);
+  } else if (s->kind == PF_ADD) {
+    pf_round_sums(&s->out, a, b, n, to);
+  } else if (s->b != PF_REF_BETA || p->what->beta != 0) {
+    factors_of(s, p, to);
+    pf_round_products(&s->out, to, a, n, to);
+  }
 }
 
 static const double *values_of(const pf_machine *m, int ref)
@@ -146,8 +160,7 @@ static pf_status run_elementwise(pf_machine *m, int i)
   double *to = pf_alloc_array(m->arena, (size_t)n, sizeof *to);
   if (!to)
     return PF_NO_MEMORY;
-  for (int64_t e = 0; e < n; e++)
-    to[e] = pf_elementwise(s, m->problem, e, a[e], b ? b[e] : 0);
+  apply(s, m->problem, a, b, to);
   m->run->step[i] = to;
   return PF_OK;
 }
@@ -221,8 +234,24 @@ static pf_status offer(pf_machine *m, int first, int count)
   return m->engine->supports(m->engine, &m->call, &m->run->why);
 }
 
+/* Nothing that such an engine could have written elsewhere. */
+static pf_status run_on_doubles(pf_machine *m, int last)
+{
+  double *results = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *results);
+  if (!results)
+    return PF_NO_MEMORY;
+  m->call.results = results;
+  const pf_status status = m->engine->run(m->engine, &m->call, m->arena);
+  if (status)
+    m->run->why = "the engine reported an error";
+  m->run->step[last] = results;
+  return status;
+}
+
 static pf_status run_engine(pf_machine *m, int last)
 {
+  if (m->engine->gives_doubles)
+    return run_on_doubles(m, last);
   pf_output out;
   pf_copies copies;
   const bool watch = !m->engine->reads_vectors;
