@@ -53,7 +53,7 @@ pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, co
     return PF_OK;
   pf_plan_is_operand(plan, step, &x_side);
   const int64_t n = (x_side ? p->x_lines : p->y_lines) * p->shape.k;
-  double *to = pf_alloc_array(a, (size_t)n, sizeof *to);
+  double *to = pf_alloc_array_raw(a, (size_t)n, sizeof *to);
   if (!to)
     return PF_NO_MEMORY;
   const pf_format *f = &plan->step[step].out;
@@ -134,7 +134,9 @@ static void apply(const pf_step *s, const pf_problem *p, const double *a, const 
     pf_round_each(&s->out, a, n, to);
   } else if (s->kind == PF_ADD) {
     pf_round_sums(&s->out, a, b, n, to);
-  } else if (s->b != PF_REF_BETA || p->what->beta != 0) {
+  } else if (s->b == PF_REF_BETA && p->what->beta == 0) {
+    memset(to, 0, (size_t)n * sizeof *to);
+  } else {
     factors_of(s, p, to);
     pf_round_products(&s->out, to, a, n, to);
   }
@@ -157,7 +159,7 @@ static pf_status run_elementwise(pf_machine *m, int i)
     m->run->step[i] = a;
     return PF_OK;
   }
-  double *to = pf_alloc_array(m->arena, (size_t)n, sizeof *to);
+  double *to = pf_alloc_array_raw(m->arena, (size_t)n, sizeof *to);
   if (!to)
     return PF_NO_MEMORY;
   apply(s, m->problem, a, b, to);
@@ -237,7 +239,8 @@ static pf_status offer(pf_machine *m, int first, int count)
 /* Nothing that such an engine could have written elsewhere. */
 static pf_status run_on_doubles(pf_machine *m, int last)
 {
-  double *results = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *results);
+  double *results =
+      pf_alloc_array_raw(m->arena, (size_t)m->problem->shape.outputs, sizeof *results);
   if (!results)
     return PF_NO_MEMORY;
   m->call.results = results;
@@ -280,7 +283,7 @@ static pf_status run_engine(pf_machine *m, int last)
     m->run->misdeed = PF_CHANGED_INPUT;
   if (pf_output_stray(m->problem, &out, &m->run->stray))
     m->run->misdeed = PF_WROTE_OUTSIDE;
-  double *got = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
+  double *got = pf_alloc_array_raw(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
   if (!got)
     return PF_NO_MEMORY;
   pf_output_read(m->problem, &out, got);

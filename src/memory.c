@@ -131,6 +131,11 @@ void *pf_alloc_array(pf_arena *a, size_t count, size_t size)
   return size != 0 && count > SIZE_MAX / size ? NULL : pf_alloc(a, count * size);
 }
 
+void *pf_alloc_array_raw(pf_arena *a, size_t count, size_t size)
+{
+  return size != 0 && count > SIZE_MAX / size ? NULL : pf_alloc_raw(a, count * size);
+}
+
 pf_arena_mark pf_arena_mark_here(const pf_arena *a)
 {
   return (pf_arena_mark){a->current, a->used, a->given};

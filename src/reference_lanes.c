@@ -31,7 +31,7 @@ typedef struct pf_lane_side {
 typedef struct pf_lane_job {
   pf_summation order;
   pf_lane_format format;   /* of narrow sums */
-  int64_t k, batches;
+  int64_t k, batches, outputs;
   pf_lane_side rows, columns;
   double alpha, beta;
   const double *c, *bias;  /* by output; bias may be NULL */
@@ -110,10 +110,12 @@ bool pf_reference_lanes(pf_isa isa, const pf_problem *p, const pf_step *step,
   const pf_arithmetic by = pf_arithmetic_of(acc);
   pf_lane_job j = {
     .order = pf_reference_order(acc, s, step->kind == PF_MULSUM),
-    .k = p->shape.k, .batches = p->shape.batches, .results = results,
+    .k = p->shape.k, .batches = p->shape.batches,
+    .outputs = p->shape.outputs, .results = results,
     .alpha = step->alpha ? p->what->alpha : 1, .beta = step->c ? p->what->beta : 0,
     .c = p->c_values, .bias = step->bias ? p->bias_values : NULL};
-  if (p->shape.m * p->shape.n <= 1 || !p->shape.outputs || !lanes_know(acc, by, &j.format))
+  const bool single = p->shape.m * p->shape.n == 1 && by != PF_BY_RULES;
+  if (single || !p->shape.outputs || !lanes_know(acc, by, &j.format))
     return false;
   set_sides(&j, p, x_vectors, y_vectors);
   const pf_arena_mark mark = pf_arena_mark_here(scratch);

@@ -2,24 +2,31 @@
    and rounding_lanes.h.  The includer defines what reference_loops.h asks for and
      SCALAR      one lane of REAL
      ENCODE(v)   a double as a SCALAR;   DECODE(v)  and back
+     PACK(line, i, to)  of as many columns as there are lanes the elements i to i + 3
    No include guard: on purpose. */
 #include "reference_loops.h"
 
 /* Columns in panels of as many as there are lanes: element k of all of them, then k + 1.  Lanes
-   beyond the last column hold zeros. */
-static TARGET void NAME(pack)(const pf_lane_job *j, SCALAR *restrict to)
+   beyond the last column repeat the panel's first.  Four elements of each column at a time, the last
+   four over some that came before. */
+static TARGET void NAME(pack)(const pf_lane_job *j, SCALAR *to)
 {
   enum { WIDTH = LANES_OF(REAL, SCALAR) };
-  const double *restrict from = j->columns.vectors;
+  const int64_t k = j->k;
+  const double *from = j->columns.vectors, *line[WIDTH];
   for (int64_t group = 0; group < j->columns.groups; group++)
-    for (int64_t first = 0; first < j->columns.count; first += WIDTH, to += j->k * WIDTH) {
+    for (int64_t first = 0; first < j->columns.count; first += WIDTH, to += k * WIDTH) {
       const int64_t left = j->columns.count - first, count = left < WIDTH ? left : WIDTH;
-      for (int64_t l = 0; l < count; l++, from += j->k)
-        for (int64_t k = 0; k < j->k; k++)
-          to[k * WIDTH + l] = ENCODE(from[k]);
-      for (int64_t l = count; l < WIDTH; l++)
-        for (int64_t k = 0; k < j->k; k++)
-          to[k * WIDTH + l] = 0;
+      for (int64_t l = 0; l < WIDTH; l++)
+        line[l] = from + (l < count ? l * k : 0);
+      from += count * k;
+      for (int64_t i = 0; i + 4 <= k; i += 4)
+        PACK(line, i, to + i * WIDTH);
+      if (k >= 4 && k % 4)
+        PACK(line, k - 4, to + (k - 4) * WIDTH);
+      for (int64_t i = 0; k < 4 && i < k; i++)
+        for (int64_t l = 0; l < WIDTH; l++)
+          to[i * WIDTH + l] = ENCODE(line[l][i]);
     }
 }
 
@@ -51,12 +58,15 @@ INLINE REAL NAME(addend)(const double *from, int64_t stride, int64_t count, bool
   return v;
 }
 
-INLINE void NAME(put)(REAL v, double *to, int64_t stride, int64_t count)
+/* The lanes beyond count fall on outputs that are written later, if anywhere. */
+INLINE void NAME(put)(const pf_lane_job *j, REAL v, int64_t at, int64_t count)
 {
   enum { WIDTH = LANES_OF(REAL, SCALAR) };
+  const int64_t stride = j->columns.stride;
+  double *to = j->results + at;
   SCALAR each[WIDTH];
   memcpy(each, &v, sizeof v);
-  if (count == WIDTH && stride == 1)
+  if (stride == 1 && at + WIDTH <= j->outputs)
     for (int64_t l = 0; l < WIDTH; l++)
       to[l] = DECODE(each[l]);
   else
@@ -86,19 +96,20 @@ static TARGET void NAME(sums)(const pf_lane_job *j)
 {
   enum { WIDTH = LANES_OF(REAL, SCALAR) };
   const pf_lane_side *rows = &j->rows, *columns = &j->columns;
-  const int64_t panels = (columns->count + WIDTH - 1) / WIDTH;
+  const int64_t group = (columns->count + WIDTH - 1) / WIDTH * j->k;
   const SCALAR *lines = NAME(lines)(j);
   NAME(pack)(j, j->panels);
   for (int64_t b = 0; b < j->batches; b++) {
-    const REAL *panel = (const REAL *)j->panels + columns->line[b] / columns->count * panels * j->k;
-    const int64_t batch = b * rows->count * columns->count;
-    for (int64_t first = 0; first < columns->count; first += WIDTH, panel += j->k) {
-      const int64_t left = columns->count - first, count = left < WIDTH ? left : WIDTH;
-      const SCALAR *line = lines + rows->line[b] * j->k;
-      int64_t at = batch + first * columns->stride;
-      for (int64_t row = 0; row < rows->count; row++, line += j->k, at += rows->stride) {
+    const REAL *panels = (const REAL *)j->panels + columns->line[b] / columns->count * group;
+    const SCALAR *line = lines + rows->line[b] * j->k;
+    for (int64_t row = 0; row < rows->count; row++, line += j->k) {
+      const REAL *panel = panels;
+      int64_t at = b * rows->count * columns->count + row * rows->stride;
+      for (int64_t left = columns->count; left > 0; left -= WIDTH, panel += j->k) {
+        const int64_t count = left < WIDTH ? left : WIDTH;
         const REAL v = NAME(products)(&j->format, &j->order, line, panel, j->k);
-        NAME(put)(NAME(finish)(j, v, at, count), j->results + at, columns->stride, count);
+        NAME(put)(j, NAME(finish)(j, v, at, count), at, count);
+        at += WIDTH * columns->stride;
       }
     }
   }

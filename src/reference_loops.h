@@ -34,11 +34,13 @@ static inline TARGET REAL NAME(chain)(const RULES *f, bool fused, const X_TYPE *
 static TARGET REAL NAME(pairwise)(const RULES *f, bool fused, const X_TYPE *x, const Y_TYPE *y,
                                   int64_t n)
 {
-  if (n <= (fused ? 2 : 1))
+  const int64_t leaf = fused ? 2 : 1, half = n / 2;
+  if (n <= leaf)
     return NAME(chain)(f, fused, x, y, 0, n, 1, (REAL){0});
-  const int64_t half = n / 2;
-  const REAL a = NAME(pairwise)(f, fused, x, y, half);
-  const REAL b = NAME(pairwise)(f, fused, x + half, y + half, n - half);
+  const REAL a = half <= leaf ? NAME(chain)(f, fused, x, y, 0, half, 1, (REAL){0})
+                              : NAME(pairwise)(f, fused, x, y, half);
+  const REAL b = n - half <= leaf ? NAME(chain)(f, fused, x, y, half, n, 1, (REAL){0})
+                                  : NAME(pairwise)(f, fused, x + half, y + half, n - half);
   return ADD(a, b);
 }
 

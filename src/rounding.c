@@ -1,6 +1,7 @@
 /* Arrays rounded in lanes where the format allows it, else one by one. */
 #include "rounding.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -83,6 +84,11 @@ void pf_round_by(pf_isa isa, pf_rounded what, const pf_format *f, const double *
   pf_lane_format lanes;
   if (pf_lane_format_of(f, &lanes)) {
     loops[isa](&lanes, what, a, b, n, to);
+    return;
+  }
+  if (what != PF_ROUNDED_VALUE && f->precision == DBL_MANT_DIG) {
+    for (int64_t i = 0; i < n; i++)
+      to[i] = what == PF_ROUNDED_SUM ? a[i] + b[i] : a[i] * b[i];
     return;
   }
   for (int64_t i = 0; i < n; i++)
