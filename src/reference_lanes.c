@@ -33,6 +33,7 @@ typedef struct pf_lane_job {
   pf_lane_format format;   /* of narrow sums */
   int64_t k, batches, outputs;
   pf_lane_side rows, columns;
+  bool ends;               /* alpha is not 1, beta is not 0, or there is a bias */
   double alpha, beta;
   const double *c, *bias;  /* by output; bias may be NULL */
   void *lines, *panels;    /* scratch: rows as the arithmetic has them, columns packed */
@@ -102,29 +103,87 @@ static bool allocate(pf_lane_job *j, pf_arithmetic by, pf_arena *scratch)
   return j->panels && (doubles || j->lines);
 }
 
+/* Knobs are those that lanes_know asks for: none. */
+static bool is_same(const pf_kept_sum *a, const pf_kept_sum *b)
+{
+  return a->sums && a->order.order == b->order.order && a->order.width == b->order.width &&
+         a->order.fused == b->order.fused && a->alpha == b->alpha && a->c == b->c &&
+         a->bias == b->bias && pf_format_equal(&a->acc.format, &b->acc.format) &&
+         pf_format_equal(&a->acc.product, &b->acc.product);
+}
+
+static const double *find_kept(const pf_kept *kept, const pf_kept_sum *wanted)
+{
+  for (int i = 0; i < PF_KEPT_SUMS; i++)
+    if (is_same(&kept->sum[i], wanted))
+      return kept->sum[i].sums;
+  return NULL;
+}
+
+/* The next place to keep sums in, with memory for them; NULL if there is none. */
+static pf_kept_sum *keep(pf_kept *kept, const pf_kept_sum *wanted, int64_t outputs)
+{
+  pf_kept_sum *to = &kept->sum[kept->next];
+  *to = *wanted;
+  to->sums = pf_alloc_array_raw(kept->arena, (size_t)outputs, sizeof *to->sums);
+  kept->next = (kept->next + 1) % PF_KEPT_SUMS;
+  return to->sums ? to : NULL;
+}
+
+static bool add_up(pf_isa isa, pf_lane_job *j, pf_arithmetic by, pf_arena *scratch)
+{
+  const pf_arena_mark mark = pf_arena_mark_here(scratch);
+  const bool allocated = allocate(j, by, scratch);
+  if (allocated)
+    sums[isa][by](j);
+  pf_arena_release(scratch, mark);
+  return allocated;
+}
+
+static pf_lane_job job_of(const pf_problem *p, const pf_kept_sum *wanted, const double *x,
+                          const double *y)
+{
+  pf_lane_job j = {
+    .order = wanted->order, .k = p->shape.k, .batches = p->shape.batches,
+    .outputs = p->shape.outputs, .alpha = wanted->alpha ? p->what->alpha : 1,
+    .beta = wanted->c ? p->what->beta : 0, .c = p->c_values,
+    .bias = wanted->bias ? p->bias_values : NULL};
+  j.ends = j.alpha != 1 || j.beta != 0 || j.bias;
+  set_sides(&j, p, x, y);
+  return j;
+}
+
 bool pf_reference_lanes(pf_isa isa, const pf_problem *p, const pf_step *step,
                         const pf_summation *s, const double *x_vectors, const double *y_vectors,
                         pf_arena *scratch, double *results)
 {
-  const pf_accumulator *acc = &step->acc;
-  const pf_arithmetic by = pf_arithmetic_of(acc);
-  pf_lane_job j = {
-    .order = pf_reference_order(acc, s, step->kind == PF_MULSUM),
-    .k = p->shape.k, .batches = p->shape.batches,
-    .outputs = p->shape.outputs, .results = results,
-    .alpha = step->alpha ? p->what->alpha : 1, .beta = step->c ? p->what->beta : 0,
-    .c = p->c_values, .bias = step->bias ? p->bias_values : NULL};
-  const bool single = p->shape.m * p->shape.n == 1 && by != PF_BY_RULES;
-  if (single || !p->shape.outputs || !lanes_know(acc, by, &j.format))
+  const pf_arithmetic by = pf_arithmetic_of(&step->acc);
+  const pf_kept_sum wanted = {
+    .acc = step->acc, .order = pf_reference_order(&step->acc, s, step->kind == PF_MULSUM),
+    .alpha = step->alpha, .c = step->c, .bias = step->bias};
+  const bool own = x_vectors == p->x_vectors && y_vectors == p->y_vectors;
+  pf_kept *kept = own ? p->kept : NULL;
+  const int64_t n = p->shape.outputs;
+  pf_lane_format narrow = {0};
+  if (!n || (p->shape.m * p->shape.n == 1 && by != PF_BY_RULES) ||
+      !lanes_know(&step->acc, by, &narrow))
     return false;
-  set_sides(&j, p, x_vectors, y_vectors);
-  const pf_arena_mark mark = pf_arena_mark_here(scratch);
-  const bool allocated = allocate(&j, by, scratch);
-  if (allocated) {
-    sums[isa][by](&j);
-    if (!pf_format_equal(&step->out, &acc->format))
-      pf_round_by(isa, PF_ROUNDED_VALUE, &step->out, results, NULL, p->shape.outputs, results);
+  const double *sum = kept ? find_kept(kept, &wanted) : NULL;
+  if (!sum) {
+    pf_lane_job j = job_of(p, &wanted, x_vectors, y_vectors);
+    pf_kept_sum *place = kept ? keep(kept, &wanted, n) : NULL;
+    j.format = narrow;
+    j.results = place ? place->sums : results;
+    if (!add_up(isa, &j, by, scratch)) {
+      if (place)
+        place->sums = NULL;
+      return false;
+    }
+    sum = j.results;
   }
-  pf_arena_release(scratch, mark);
-  return allocated;
+  if (!pf_format_equal(&step->out, &step->acc.format))
+    pf_round_by(isa, PF_ROUNDED_VALUE, &step->out, sum, NULL, n, results);
+  else if (sum != results)
+    memcpy(results, sum, (size_t)n * sizeof *results);
+  return true;
 }

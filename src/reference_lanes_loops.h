@@ -108,7 +108,7 @@ static TARGET void NAME(sums)(const pf_lane_job *j)
       for (int64_t left = columns->count; left > 0; left -= WIDTH, panel += j->k) {
         const int64_t count = left < WIDTH ? left : WIDTH;
         const REAL v = NAME(products)(&j->format, &j->order, line, panel, j->k);
-        NAME(put)(j, NAME(finish)(j, v, at, count), at, count);
+        NAME(put)(j, j->ends ? NAME(finish)(j, v, at, count) : v, at, count);
         at += WIDTH * columns->stride;
       }
     }

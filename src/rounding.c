@@ -26,6 +26,21 @@ static bool overflows_alike(const pf_format *f)
   return false;
 }
 
+/* The least magnitude that rounds to more than max: halfway to the next value, or the next double
+   where the tie goes to max, the even one.  NaN if max is no normal value of f. */
+static double overflow_limit(const pf_format *f)
+{
+  const int64_t half = INT64_C(1) << (DBL_MANT_DIG - 1 - f->precision);
+  int64_t bits;
+  double limit;
+  memcpy(&bits, &f->max, sizeof bits);
+  if ((bits & (2 * half - 1)) != 0 || f->max < pf_smallest_normal(f))
+    return (double)NAN;
+  bits += half + ((bits & 2 * half) == 0);
+  memcpy(&limit, &bits, sizeof limit);
+  return limit;
+}
+
 bool pf_lane_format_of(const pf_format *f, pf_lane_format *out)
 {
   if (pf_is_integer(f) || f->rounding != PF_NEAREST_EVEN || f->precision > MOST_PRECISION ||
@@ -33,16 +48,15 @@ bool pf_lane_format_of(const pf_format *f, pf_lane_format *out)
     return false;
   *out = (pf_lane_format){
     .smallest_normal = pf_smallest_normal(f),
-    .beyond = 4 * f->max,
-    .max = f->max,
+    .magic = ((int64_t)(53 - f->precision) << 52) | INT64_C(1) << 51,
+    .limit = overflow_limit(f),
     .overflow = f->overflow == PF_OVERFLOW_INFINITY ? (double)INFINITY
                 : f->overflow == PF_OVERFLOW_NAN    ? (double)NAN
                                                     : f->max,
-    .magic = ((int64_t)(53 - f->precision) << 52) | INT64_C(1) << 51,
-    .zero_sign = f->has_negative_zero ? -1 : 0,
+    .zero_sign = f->has_negative_zero ? INT64_MIN : 0,
     .is_single = pf_format_equal(f, pf_format_of(PF_F32)),
   };
-  return true;
+  return out->limit > 0;
 }
 
 typedef void each_fn(const pf_lane_format *f, pf_rounded what, const double *a, const double *b,

@@ -10,11 +10,10 @@
 /* A format as lanes round to it: nearest even, subnormals and overflow included. */
 typedef struct pf_lane_format {
   double smallest_normal;
-  double beyond;      /* magnitudes from here on overflow, and fit the arithmetic */
-  double max;
-  double overflow;    /* what becomes of them: infinity, NaN or max */
   int64_t magic;      /* onto the bits of a power of two 2^e: of 1.5 times 2^52 places of f at 2^e */
-  int64_t zero_sign;  /* -1 where zero has a sign, else 0 */
+  double limit;       /* the least magnitude that overflows */
+  double overflow;    /* what becomes of it: infinity, NaN or the largest value */
+  int64_t zero_sign;  /* the sign bit, where zero has one, else 0 */
   bool is_single;     /* f32: the machine converts to it */
 } pf_lane_format;
 

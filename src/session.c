@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference_lanes.h"
+
 /* A row bound to the case. */
 typedef struct pf_bound_row {
   pf_strategy strategy;
@@ -24,6 +26,7 @@ typedef struct pf_bench {
   pf_session *session;
   const pf_case *what;
   pf_problem problem;
+  pf_kept kept;            /* sums that rows have in common */
   int rows;
   pf_bound_row *row;
   pf_bound_row *promise;
@@ -422,6 +425,8 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
   pf_bench b = {.session = s, .what = c};
   pf_arena_reset(&s->work);
   PF_TRY(pf_problem_build(c, &s->work, &b.problem));
+  b.kept.arena = &s->work;
+  b.problem.kept = &b.kept;
   PF_TRY(bind_rows(&b));
   PF_TRY(run_all(&b));
   PF_TRY(list_comparisons(&b));
