@@ -39,8 +39,12 @@ static void scale_vectors(const pf_problem *p, const pf_format *f, bool x_side, 
   const pf_scales *s = x_side ? &p->x_scales : &p->y_scales;
   const int64_t lines = x_side ? p->x_lines : p->y_lines, k = p->shape.k;
   for (int64_t i = 0; i < lines; i++)
-    for (int64_t j = 0; j < k; j++)
-      to[i * k + j] = pf_scale_at(s, i, j);
+    for (int64_t j = 0, end; j < k; j = end) {
+      const double scale = pf_scale_at(s, i, j);
+      end = s->block < k - j ? j + s->block : k;
+      for (int64_t l = j; l < end; l++)
+        to[i * k + l] = scale;
+    }
   pf_round_products(f, to, from, lines * k, to);
 }
 
@@ -120,9 +124,13 @@ double pf_step_factor(const pf_step *s, const pf_problem *p, int64_t element)
 /* What a SCALE multiplies by at every output element. */
 static void factors_of(const pf_step *s, const pf_problem *p, double *to)
 {
-  const bool same = s->b == PF_REF_ALPHA || s->b == PF_REF_BETA;
-  for (int64_t e = 0; e < p->shape.outputs; e++)
-    to[e] = same && e ? to[0] : pf_step_factor(s, p, e);
+  const int64_t rows = p->shape.batches * p->shape.m, columns = p->shape.n;
+  const bool by_column = s->b == PF_REF_SCALE_Y;
+  for (int64_t row = 0; row < rows && columns; row++) {
+    const double same = pf_step_factor(s, p, row * columns);
+    for (int64_t column = 0; column < columns; column++)
+      *to++ = by_column && column ? pf_step_factor(s, p, row * columns + column) : same;
+  }
 }
 
 /* One elementwise step on the results a and b of others; b may be NULL. */
