@@ -64,7 +64,8 @@ afl: $(AFL)
 # The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
 # of its time.  They are compiled without coverage.
 JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_prepare enclosure_sum \
-         format isa memory problem reference reference_lanes rounding engine_reference session set special values values_integer) $(wildcard oracle/*.c)
+         format isa memory problem reference reference_lanes rounding engine_reference session set \
+         special values values_integer) $(wildcard oracle/*.c)
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
 # changes, too.

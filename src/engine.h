@@ -25,8 +25,8 @@ typedef struct pf_engine {
   bool listed;                 /* part of the default set */
   bool reads_vectors;          /* reads x_vectors and y_vectors only: the interpreter need not lay
                                   out casts of operands for it */
-  bool gives_doubles;          /* our own loops: values of the last step's format, and no tensor that
-                                  would have to be guarded and read */
+  bool gives_doubles;          /* our own loops: values of the last step's format, and no tensor
+                                  that would have to be guarded and read */
   const void *data;            /* the engine's own */
   /* Can it run these steps?  PF_OK, or PF_UNSUPPORTED with *why set to a constant text. */
   pf_status (*supports)(const struct pf_engine *e, const pf_call *call, const char **why);

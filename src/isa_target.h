@@ -1,20 +1,19 @@
 /* The vectors of one instruction set, of the width of its registers: wider ones are taken apart by
-   the compilers, and comparisons of them, by gcc 12, lane by lane.  The includer defines ISA, one of
-   ISA_PORTABLE and ISA_AVX2, and gets
+   the compilers, and comparisons of them, by gcc 12, lane by lane.  The includer defines ISA, one
+   of ISA_PORTABLE and ISA_AVX2, and gets
      TARGET        the attribute that says what a function may be compiled to
      ISA_NAME(f)   how this set's copy of f is called
      DOUBLES, FLOATS, MASKS, WORDS   vectors; a comparison of DOUBLES gives MASKS, 0 or -1 a lane
      SPLAT(v)      a double in every lane of DOUBLES
-     SELECT(mask, a, b)   lane by lane a where the mask is set, else b;  LESSER(a, b) a < b ? a : b,
-                   GREATER(a, b) a > b ? a : b: b where one is NaN
+     SELECT(mask, a, b)   lane by lane a where the mask is set, else b
+     GREATER(a, b) lane by lane a > b ? a : b
      FMA_FLOATS(x, y, s), FMA_DOUBLES(x, y, s)   x * y + s rounded once; x is one number
-   Vectors are passed by value to functions that are inlined only.  No include guard: on purpose. */
+   Vectors are passed by value among functions of one target only.  No include guard: on purpose. */
 #undef TARGET
 #undef ISA_NAME
 #undef VECTOR_BYTES
 #undef SPLAT
 #undef SELECT
-#undef LESSER
 #undef GREATER
 #undef FMA_FLOATS
 #undef FMA_DOUBLES
@@ -37,7 +36,6 @@
 #define SPLAT(v) ((DOUBLES)_mm256_set1_pd(v))
 #define SELECT(mask, a, b) \
   ((DOUBLES)_mm256_blendv_pd((__m256d)(b), (__m256d)(a), (__m256d)(mask)))
-#define LESSER(a, b) ((DOUBLES)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #define GREATER(a, b) ((DOUBLES)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
 #define FMA_FLOATS(x, y, s) ((FLOATS)_mm256_fmadd_ps(_mm256_set1_ps(x), (__m256)(y), (__m256)(s)))
 #define FMA_DOUBLES(x, y, s) \
@@ -48,7 +46,6 @@
 #define VECTOR_BYTES 16
 #define SPLAT(v) ((DOUBLES){(v), (v)})
 #define SELECT(mask, a, b) ((DOUBLES)(((MASKS)(a) & (mask)) | ((MASKS)(b) & ~(mask))))
-#define LESSER(a, b) SELECT((a) < (b), a, b)
 #define GREATER(a, b) SELECT((a) > (b), a, b)
 #define FMA_FLOATS(x, y, s) portable_fma_floats(x, y, s)
 #define FMA_DOUBLES(x, y, s) portable_fma_doubles(x, y, s)

@@ -378,8 +378,8 @@ static int sort_dimensions(const pf_operand *o, int64_t *dim, int64_t *stride)
   return n;
 }
 
-/* Between elements.  Each stride is greater than the reach of all smaller ones (pf_operand_overlaps),
-   so that elements follow each other in the order of their addresses. */
+/* Between elements.  Each stride is greater than the reach of all smaller ones
+   (pf_operand_overlaps), so that elements follow each other in the order of their addresses. */
 static size_t first_change_in_gaps(const pf_operand *o, const pf_output *out, size_t from,
                                    size_t to, size_t bytes)
 {

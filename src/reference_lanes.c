@@ -1,11 +1,12 @@
-/* The columns of a step lie in lanes, and each row is taken against a panel of them; where there are
-   more rows than columns the two change places, as factors may.
+/* The columns of a step lie in lanes, and each row is taken against a panel of them; where there
+   are more rows than columns the two change places, as factors may.
 
-   Arithmetics are those of reference.c: float and double, integers modulo 2^32, and narrow formats as
-   doubles rounded after each operation.  The sum of two numbers of at most 25 bits may be rounded to
-   double first: double has the 2 p + 2 bits that make this harmless (Figueroa, When is double
-   rounding innocuous?, SIGNUM Newsletter 30(3), 1995), and where the result is subnormal the sum is
-   exact.  Products of such numbers are exact, and a fused sum goes by way of round-to-odd. */
+   Arithmetics are those of reference.c: float and double, integers modulo 2^32, and narrow formats
+   as doubles rounded after each operation.  The sum of two numbers of at most 25 bits may be
+   rounded to double first: double has the 2 p + 2 bits that make this harmless (Figueroa, When is
+   double rounding innocuous?, SIGNUM Newsletter 30(3), 1995), and where the result is subnormal the
+   sum is exact.  Products of such numbers are exact, and a fused sum goes by way of
+   round-to-odd. */
 #include "reference_lanes.h"
 
 #include <math.h>

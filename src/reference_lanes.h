@@ -1,5 +1,5 @@
-/* Reference sums of a whole step, many output elements side by side: each element is added up in the
-   same order as alone, so that the bits are those of reference.h. */
+/* Reference sums of a whole step, many output elements side by side: each element is added up in
+   the same order as alone, so that the bits are those of reference.h. */
 #ifndef PF_REFERENCE_LANES_H
 #define PF_REFERENCE_LANES_H
 
@@ -26,9 +26,9 @@ typedef struct pf_kept {
 } pf_kept;
 
 /* The sums of a MATMUL or MULSUM step by an isa that the machine has: results[outputs], rounded to
-   the step's format; s as for pf_reference_sum, vectors as in pf_problem.  False, with nothing done,
-   where elements are better taken one by one: an accumulator of knobs that lanes do not have, outputs
-   of one row and one column, no memory. */
+   the step's format; s as for pf_reference_sum, vectors as in pf_problem.  What it takes of scratch
+   it gives back.  False, with nothing done, where elements are better taken one by one: an
+   accumulator of knobs that lanes do not have, outputs of one row and one column, no memory. */
 bool pf_reference_lanes(pf_isa isa, const pf_problem *p, const pf_step *step,
                         const pf_summation *s, const double *x_vectors, const double *y_vectors,
                         pf_arena *scratch, double *results);

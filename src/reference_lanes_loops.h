@@ -7,8 +7,8 @@
 #include "reference_loops.h"
 
 /* Columns in panels of as many as there are lanes: element k of all of them, then k + 1.  Lanes
-   beyond the last column repeat the panel's first.  Four elements of each column at a time, the last
-   four over some that came before. */
+   beyond the last column repeat the panel's first.  Four elements of each column at a time, the
+   last four over some that came before. */
 static TARGET void NAME(pack)(const pf_lane_job *j, SCALAR *to)
 {
   enum { WIDTH = LANES_OF(REAL, SCALAR) };
@@ -74,8 +74,8 @@ INLINE void NAME(put)(const pf_lane_job *j, REAL v, int64_t at, int64_t count)
       to[l * stride] = DECODE(each[l]);
 }
 
-/* alpha, then beta * c, then the bias, each rounded; at: of the first of `count` outputs.  A bias of
-   zero is none. */
+/* alpha, then beta * c, then the bias, each rounded; at: of the first of `count` outputs.  A bias
+   of zero is none. */
 INLINE REAL NAME(finish)(const pf_lane_job *j, REAL v, int64_t at, int64_t count)
 {
   const pf_lane_format *f = &j->format;

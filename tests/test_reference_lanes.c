@@ -1,5 +1,5 @@
-/* Sums side by side against each sum alone: every instruction set, arithmetic and order, shapes that
-   fill no vector, batches that share vectors, specials. */
+/* Sums side by side against each sum alone: every instruction set, arithmetic and order, shapes
+   that fill no vector, batches that share vectors, specials. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,8 +142,8 @@ static double alone(const scene *s, int64_t element)
 static void fail_scene(const scene *s, pf_isa isa, int64_t element, double got)
 {
   const pf_shape *shape = &s->problem.shape;
-  fail_msg("isa %d precision %d order %d width %d fused %d, %lld batches of %lld x %lld x %lld, alpha "
-           "%d c %d bias %d: element %lld is %a, alone %a", isa, s->step.acc.format.precision,
+  fail_msg("isa %d precision %d order %d width %d fused %d, %lld batches of %lld x %lld x %lld, "
+           "alpha %d c %d bias %d: element %lld is %a, alone %a", isa, s->step.acc.format.precision,
            s->order.order, s->order.width, s->order.fused, (long long)shape->batches,
            (long long)shape->m, (long long)shape->k, (long long)shape->n, s->step.alpha, s->step.c,
            s->step.bias, (long long)element, got, alone(s, element));

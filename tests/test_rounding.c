@@ -39,8 +39,8 @@ static void check_array(pf_isa isa, pf_rounded what, const pf_format *f, const d
   for (int64_t i = 0; i < n; i++) {
     const double want = rounded(what, f, a[i], b[i]);
     if (!same(to[i], want) || !same(in_place[i], want))
-      fail_msg("isa %d what %d precision %d emin %d overflow %d: %a, %a gives %a, in place %a, alone "
-               "%a", isa, what, f->precision, f->emin, f->overflow, a[i], b[i], to[i], in_place[i],
+      fail_msg("isa %d what %d precision %d emin %d overflow %d: %a, %a gives %a, in place %a, "
+               "alone %a", isa, what, f->precision, f->emin, f->overflow, a[i], b[i], to[i], in_place[i],
                want);
   }
   assert_true(to[n] == 7 && in_place[n] == 7);
