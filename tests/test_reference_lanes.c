@@ -81,8 +81,13 @@ static void pick_step(random_source *r, scene *s)
   s->step.acc.format = s->step.acc.product = s->step.out = acc;
   if (!draw_below(r, 3))
     s->step.out = *pf_format_of((pf_dtype)draw_below(r, PF_DTYPE_COUNT));
-  if (!draw_below(r, 8))
-    s->step.acc.drop = 1;
+  if (acc.precision < 24 && !draw_below(r, 8))
+    s->step.acc.product = *pf_format_of(PF_F32);
+  s->step.acc.drop = !draw_below(r, 12);
+  s->step.acc.split = draw_below(r, 12) ? 0 : 3;
+  s->step.acc.start_c = !draw_below(r, 12);
+  s->step.acc.ftz_in = !draw_below(r, 12);
+  s->step.acc.ftz_out = !draw_below(r, 12);
   if (!draw_below(r, 4))
     s->step.acc.sum = pick_order(r);
   s->order = pick_order(r);
@@ -153,7 +158,9 @@ static bool check_scene(scene *s, pf_isa isa)
 {
   const int64_t n = s->problem.shape.outputs;
   pf_arena_reset(&s->arena);
-  double *results = pf_alloc_array(&s->arena, (size_t)n, sizeof *results);
+  double *results = pf_alloc_array(&s->arena, (size_t)n + 8, sizeof *results);
+  for (int i = 0; i < 8; i++)
+    results[n + i] = 7;
   const size_t given = s->arena.given;
   if (!pf_reference_lanes(isa, &s->problem, &s->step, &s->order, s->x, s->y, &s->arena, results))
     return false;
@@ -161,6 +168,8 @@ static bool check_scene(scene *s, pf_isa isa)
   for (int64_t i = 0; i < n; i++)
     if (!same(results[i], alone(s, i)))
       fail_scene(s, isa, i, results[i]);
+  for (int i = 0; i < 8; i++)
+    assert_true(results[n + i] == 7);
   return true;
 }
 
@@ -228,7 +237,7 @@ static void kept_sums_are_those_asked_for(void **state)
   pf_arena_free(&s.arena);
 }
 
-/* Without memory for panels the sums are computed one by one. */
+/* Without memory for panels the sums are computed one by one, and none are kept. */
 static void no_memory_is_no_failure(void **state)
 {
   (void)state;
@@ -236,14 +245,19 @@ static void no_memory_is_no_failure(void **state)
   random_source r = {SEED + 2};
   for (int i = 0; i < 300; i++) {
     double results[MOST_OUTPUTS];
-    pf_arena none = {.limit = 1};
+    pf_arena none = {.limit = 1}, arena = {0};
+    pf_kept kept = {.arena = &arena};
     pick_scene(&r, &s);
+    s.problem.kept = &kept;
     assert_false(pf_reference_lanes(pf_isa_best(), &s.problem, &s.step, &s.order, s.x, s.y, &none,
                                     results));
     pf_reference_step(&s.problem, &s.step, &s.order, s.x, s.y, &none, results);
     for (int64_t e = 0; e < s.problem.shape.outputs; e++)
       assert_true(same(results[e], alone(&s, e)));
+    check_scene(&s, pf_isa_best());
+    pf_arena_free(&arena);
   }
+  pf_arena_free(&s.arena);
 }
 
 int main(void)
