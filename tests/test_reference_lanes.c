@@ -82,7 +82,7 @@ static void pick_step(random_source *r, scene *s)
   if (!draw_below(r, 3))
     s->step.out = *pf_format_of((pf_dtype)draw_below(r, PF_DTYPE_COUNT));
   if (acc.precision < 24 && !draw_below(r, 8))
-    s->step.acc.product = *pf_format_of(PF_F32);
+    s->step.acc.product = *pf_format_of(PF_F8_E5M2);
   s->step.acc.drop = !draw_below(r, 12);
   s->step.acc.split = draw_below(r, 12) ? 0 : 3;
   s->step.acc.start_c = !draw_below(r, 12);
