@@ -102,9 +102,9 @@ static void check_blocks(const pf_case *c, pf_arena *a, tally *t)
     return;
   for (int64_t from = 0; from < p.shape.outputs; from += PF_BLOCK) {
     const int n = p.shape.outputs - from < PF_BLOCK ? (int)(p.shape.outputs - from) : PF_BLOCK;
-    pf_encloser_restrict(e, PF_ISA_AVX512);
+    pf_encloser_restrict(e, pf_isa_best());
     pf_enclose_block(e, from, n, span);
-    for (int isa = PF_ISA_PORTABLE; isa < PF_ISA_AVX512; isa++) {
+    for (int isa = PF_ISA_PORTABLE; isa < (int)pf_isa_best(); isa++) {
       pf_encloser_restrict(e, (pf_isa)isa);
       pf_enclose_block(e, from, n, other);
       check_same(span, other, asks, n);
