@@ -10,16 +10,63 @@
    that share a seed from being copies of each other. */
 enum { PURPOSE_MIX = 255, PURPOSE_LINE = 1 << 8, PURPOSE_ROLE = 1 << 9 };
 
-static inline uint64_t stream(const pf_values *v, const pf_place *place, int purpose, int64_t at)
+static inline uint64_t hash(uint64_t x)
+{
+  x += PF_GOLDEN_GAMMA;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+/* Of all streams of one tensor and purpose. */
+static inline uint64_t stream_key(const pf_values *v, const pf_place *place, int purpose)
 {
   const int role = place->negate ? 0 : place->k_count > 0 ? 1 : 2;
   const uint64_t what = (uint64_t)(purpose + role * PURPOSE_ROLE);
-  return pf_hash(pf_hash(what << 32 | v->seed) ^ (uint64_t)at);
+  return hash(what << 32 | v->seed);
+}
+
+static inline uint64_t stream(uint64_t key, int64_t at)
+{
+  return hash(key ^ (uint64_t)at);
+}
+
+/* What all elements of one tensor and kind have in common. */
+typedef struct streams {
+  uint64_t elements, lines;  /* keys */
+  uint32_t seed;
+  bool by_halves;            /* PF_CANCEL: how partners lie along K */
+} streams;
+
+static inline streams streams_of(const pf_values *v, pf_kind kind, const pf_place *place)
+{
+  return (streams){
+    .elements = stream_key(v, place, (int)kind),
+    .lines = stream_key(v, place, (int)kind + PURPOSE_LINE),
+    .seed = v->seed,
+    .by_halves = hash(v->seed) & 1,
+  };
+}
+
+/* To the next element. */
+static inline void pf_walk_on(pf_walk *at)
+{
+  pf_place *p = &at->place;
+  p->index++;
+  p->line++;
+  if (p->k_count <= 0 || ++at->column < at->columns)
+    return;
+  at->column = 0;
+  p->line -= at->columns;
+  if (++p->k < p->k_count)
+    return;
+  p->k = 0;
+  p->line += at->columns;
 }
 
 static inline uint64_t next(uint64_t *s)
 {
-  const uint64_t draw = pf_hash(*s);
+  const uint64_t draw = hash(*s);
   *s += PF_GOLDEN_GAMMA;
   return draw;
 }
@@ -37,12 +84,13 @@ enum { NORMAL_QUANTUM = -16 - 43 };
    them f64 sums would be exact and test nothing. */
 static inline int64_t draw_normal(uint64_t *s)
 {
-  int64_t sum = -12 * 65535 / 2;
+  const uint64_t even = UINT64_C(0x0000ffff0000ffff);
+  uint64_t sums = 0;  /* two of six draws each */
   for (int i = 0; i < 3; i++) {
     const uint64_t draw = next(s);
-    for (int j = 0; j < 64; j += 16)
-      sum += (int64_t)(draw >> j & 0xffff);
+    sums += (draw & even) + (draw >> 16 & even);
   }
+  const int64_t sum = (int64_t)((sums & UINT32_MAX) + (sums >> 32)) - 12 * 65535 / 2;
   return sum * (INT64_C(1) << 43) + (int64_t)(next(s) >> 21);
 }
 

@@ -55,9 +55,9 @@ static int64_t value_small(const integers *n, uint64_t s, int64_t reach)
   return lowest + (int64_t)below(next(&s), (uint64_t)(reach - lowest + 1));
 }
 
-static int64_t value_equal(const pf_values *v, const integers *n, uint64_t s)
+static int64_t value_equal(const integers *n, uint32_t seed, uint64_t s)
 {
-  const int64_t x = v->seed == 0 ? 1 : value_normal(n, s);
+  const int64_t x = seed == 0 ? 1 : value_normal(n, s);
   return x == 0 ? 1 : x;
 }
 
@@ -74,33 +74,59 @@ static int64_t value_wide(const integers *n, uint64_t s)
 
 /* Both halves of a pair are one draw of x's line, the second one negated: modulo 2^bits where there
    are no negative numbers.  y repeats over the pair. */
-static int64_t value_cancel(const pf_values *v, const integers *n, const pf_place *place)
+static int64_t value_cancel(const integers *n, const streams *of, const pf_place *place)
 {
   if (place->k_count <= 0 || (place->k | 1) >= place->k_count)
-    return value_normal(n, stream(v, place, PF_CANCEL, place->index));
-  const uint64_t line = stream(v, place, PF_CANCEL + PURPOSE_LINE, place->line);
-  const int64_t x = value_normal(n, pf_hash(line ^ (uint64_t)(place->k >> 1)));
+    return value_normal(n, stream(of->elements, place->index));
+  const uint64_t line = stream(of->lines, place->line);
+  const int64_t x = value_normal(n, hash(line ^ (uint64_t)(place->k >> 1)));
   const int64_t with_negative = x == n->lowest ? x + 1 : x;
   return place->negate && place->k & 1 ? -with_negative : with_negative;
 }
 
-uint64_t pf_integer_bits(const pf_values *v, pf_kind kind, pf_dtype t, const pf_place *place)
+/* One kind's loop over elements: `kind` is a constant to the compiler. */
+static inline __attribute__((always_inline)) void run(const integers *range, const streams *from,
+                                                      pf_kind kind, pf_walk at, int count,
+                                                      uint64_t *to)
+{
+  const integers n = *range;
+  const streams of = *from;
+  for (int i = 0; i < count; i++, pf_walk_on(&at)) {
+    uint64_t s = stream(of.elements, at.place.index);
+    int64_t x = 0;
+    switch (kind) {
+    case PF_NORMAL: x = value_normal(&n, s); break;
+    case PF_BITS: x = (int64_t)next(&s); break;
+    case PF_CORNER: x = value_corner(&n, s); break;
+    case PF_INTEGER: x = value_small(&n, s, 8); break;
+    case PF_CANCEL: x = value_cancel(&n, &of, &at.place); break;
+    case PF_EQUAL: x = value_equal(&n, of.seed, stream(of.elements, 0)); break;
+    case PF_MIDPOINT: x = value_small(&n, s, 3); break;
+    case PF_WIDE: x = value_wide(&n, s); break;
+    case PF_SUBNORMAL: x = value_small(&n, s, 1); break;
+    case PF_VERBATIM:
+    case PF_KIND_COUNT: break;
+    }
+    to[i] = (uint64_t)x & (UINT64_MAX >> (64 - n.bits));
+  }
+}
+
+void pf_integer_run(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int count,
+                    uint64_t *to)
 {
   const integers n = integers_of(t);
-  uint64_t s = stream(v, place, kind, place->index);
-  int64_t x = 0;
+  const streams of = streams_of(v, kind, &at.place);
   switch (kind) {
-  case PF_NORMAL: x = value_normal(&n, s); break;
-  case PF_BITS: x = (int64_t)next(&s); break;
-  case PF_CORNER: x = value_corner(&n, s); break;
-  case PF_INTEGER: x = value_small(&n, s, 8); break;
-  case PF_CANCEL: x = value_cancel(v, &n, place); break;
-  case PF_EQUAL: x = value_equal(v, &n, stream(v, place, kind, 0)); break;
-  case PF_MIDPOINT: x = value_small(&n, s, 3); break;
-  case PF_WIDE: x = value_wide(&n, s); break;
-  case PF_SUBNORMAL: x = value_small(&n, s, 1); break;
+  case PF_NORMAL: run(&n, &of, PF_NORMAL, at, count, to); break;
+  case PF_BITS: run(&n, &of, PF_BITS, at, count, to); break;
+  case PF_CORNER: run(&n, &of, PF_CORNER, at, count, to); break;
+  case PF_INTEGER: run(&n, &of, PF_INTEGER, at, count, to); break;
+  case PF_CANCEL: run(&n, &of, PF_CANCEL, at, count, to); break;
+  case PF_EQUAL: run(&n, &of, PF_EQUAL, at, count, to); break;
+  case PF_MIDPOINT: run(&n, &of, PF_MIDPOINT, at, count, to); break;
+  case PF_WIDE: run(&n, &of, PF_WIDE, at, count, to); break;
+  case PF_SUBNORMAL: run(&n, &of, PF_SUBNORMAL, at, count, to); break;
   case PF_VERBATIM:
-  case PF_KIND_COUNT: break;
+  case PF_KIND_COUNT: run(&n, &of, PF_VERBATIM, at, count, to); break;
   }
-  return (uint64_t)x & (UINT64_MAX >> (64 - n.bits));
 }

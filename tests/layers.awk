@@ -5,9 +5,9 @@
 # file without a header of its own ranks as the longest name here that its name begins with.  That
 # name with a "_" begins the headers that it and its like share, which they may include, too.
 BEGIN {
-  order = "status memory directed format dtype reader graph values values_draw values_integer " \
+  order = "status memory directed format dtype reader graph values values_draw values_float values_integer " \
           "scale case operand form_text_scan form_text form_fuzz_head form_fuzz form_archive_fields " \
-          "form_archive problem row row_parser truth engine reference_loops reference " \
+          "form_archive problem problem_parts row row_parser truth engine reference_loops reference " \
           "engine_reference kernel faults interpret model bound certified set special " \
           "enclosure enclosure_parts rule check options session explain report known_rules tolerance_table tensorfile " \
           "safetensors_parts safetensors npy tensorfile_open"
