@@ -45,9 +45,6 @@ bool pf_kind_find(const char *name, size_t length, pf_kind *out)
   return false;
 }
 
-/* Elements generated at a time. */
-enum { RUN = 64 };
-
 static void run_kind(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int count,
                      uint64_t *to)
 {
@@ -61,15 +58,15 @@ static void run_kind(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, i
 static void mix(const pf_values *v, const pf_walk *at, int count, const uint64_t *other,
                 uint64_t *to)
 {
-  const uint64_t key = stream_key(v, &at->place, PURPOSE_MIX);
+  pf_draws d;
+  pf_draw_elements(stream_key(v, &at->place, PURPOSE_MIX), at->place.index, count, 1, &d);
   for (int i = 0; i < count; i++)
-    if (v->mix > (hash(stream(key, at->place.index + i)) & 255))
-      to[i] = other[i];
+    to[i] = v->mix > (d.draw[0][i] & 255) ? other[i] : to[i];
 }
 
 static void run_mixed(const pf_values *v, pf_dtype t, pf_walk at, int count, uint64_t *to)
 {
-  uint64_t other[RUN];
+  uint64_t other[PF_RUN];
   run_kind(v, v->kind, t, at, count, to);
   if (v->mix == 0)
     return;
@@ -124,12 +121,12 @@ static void skip(pf_walk *at, int n)
 
 void pf_values_generate(const pf_values *v, pf_dtype t, pf_walk at, int64_t count, void *to)
 {
-  uint64_t bits[RUN];
+  uint64_t bits[PF_RUN];
   uint8_t *behind = to;
-  for (; count > RUN; count -= RUN) {
-    run_mixed(v, t, at, RUN, bits);
-    behind = store_run(t, bits, RUN, behind);
-    skip(&at, RUN);
+  for (; count > PF_RUN; count -= PF_RUN) {
+    run_mixed(v, t, at, PF_RUN, bits);
+    behind = store_run(t, bits, PF_RUN, behind);
+    skip(&at, PF_RUN);
   }
   run_mixed(v, t, at, (int)count, bits);
   store_run(t, bits, (int)count, behind);

@@ -82,13 +82,13 @@ static inline uint64_t pack(const encoding *e, bool negative, uint64_t m, int ex
   return with_sign(e, negative, magnitude > e->max ? e->max : magnitude);
 }
 
-static uint64_t value_normal(const encoding *e, uint64_t s)
+static uint64_t value_normal(const encoding *e, pf_stream s)
 {
   const int64_t x = draw_normal(&s);
   return pack(e, x < 0, (uint64_t)(x < 0 ? -x : x), NORMAL_QUANTUM);
 }
 
-static uint64_t value_bits(const encoding *e, uint64_t s)
+static uint64_t value_bits(const encoding *e, pf_stream s)
 {
   return next(&s) >> (63 - e->sign_at);
 }
@@ -125,7 +125,7 @@ static uint64_t corner_fraction(const encoding *e, const corners *of, uint64_t d
 }
 
 /* Just above `max` lie infinity and the NaNs, or in formats without infinity one NaN. */
-static uint64_t corner_special(const encoding *e, uint64_t s, bool nan)
+static uint64_t corner_special(const encoding *e, pf_stream s, bool nan)
 {
   const uint64_t first = e->max + 1;
   if (!nan || !e->has_infinity)
@@ -133,7 +133,7 @@ static uint64_t corner_special(const encoding *e, uint64_t s, bool nan)
   return first + 1 + below(next(&s), (UINT64_C(1) << (e->precision - 1)) - 1);
 }
 
-static uint64_t value_corner(const encoding *e, const corners *of, uint64_t s)
+static uint64_t value_corner(const encoding *e, const corners *of, pf_stream s)
 {
   const uint64_t draw = next(&s);
   const bool negative = draw & 1;
@@ -146,14 +146,14 @@ static uint64_t value_corner(const encoding *e, const corners *of, uint64_t s)
   return with_sign(e, negative, assemble(e, exponent, corner_fraction(e, of, next(&s))));
 }
 
-static uint64_t value_integer(const encoding *e, uint64_t s)
+static uint64_t value_integer(const encoding *e, pf_stream s)
 {
   const int i = (int)below(next(&s), 17) - 8;
   return pack(e, i < 0, (uint64_t)(i < 0 ? -i : i), 0);
 }
 
 /* A random significand with an exponent of -reach..reach, as far as the format has them. */
-static uint64_t moderate(const encoding *e, uint64_t *s, int reach)
+static uint64_t moderate(const encoding *e, pf_stream *s, int reach)
 {
   const int lo = clamp(-reach, e->emin, e->emax), hi = clamp(reach, e->emin, e->emax - 1);
   const int exponent = lo + (int)below(next(s), (uint64_t)(hi - lo + 1));
@@ -161,7 +161,7 @@ static uint64_t moderate(const encoding *e, uint64_t *s, int reach)
 }
 
 /* Seed 0 is one: sums of ones are what a narrow accumulator gets wrong first. */
-static uint64_t value_equal(const encoding *e, uint32_t seed, uint64_t s)
+static uint64_t value_equal(const encoding *e, uint32_t seed, pf_stream s)
 {
   if (seed == 0)
     return pack(e, false, 1, 0);
@@ -169,14 +169,14 @@ static uint64_t value_equal(const encoding *e, uint32_t seed, uint64_t s)
   return with_sign(e, next(&s) & 1, magnitude);
 }
 
-static uint64_t value_wide(const encoding *e, uint64_t s)
+static uint64_t value_wide(const encoding *e, pf_stream s)
 {
   const uint64_t draw = next(&s);
   const int exponent = e->emin + (int)below(draw >> 1, (uint64_t)(e->emax - e->emin + 1));
   return with_sign(e, draw & 1, assemble(e, exponent, next(&s)));
 }
 
-static uint64_t value_subnormal(const encoding *e, uint64_t s)
+static uint64_t value_subnormal(const encoding *e, pf_stream s)
 {
   const uint64_t draw = next(&s);
   const bool negative = draw & 1;
@@ -195,25 +195,20 @@ static int64_t cancel_pair(const pf_place *place, bool by_halves, bool *second)
 {
   const int64_t half = place->k_count / 2 & ~INT64_C(1);
   if (place->k < 2 * half && (by_halves || !place->negate)) {
-    const int64_t first = place->k % half;
     *second = place->k >= half;
+    const int64_t first = *second ? place->k - half : place->k;
     return place->negate ? first : first & ~INT64_C(1);
   }
   *second = place->k & 1;
   return (place->k | 1) < place->k_count ? place->k & ~INT64_C(1) : -1;
 }
 
-static uint64_t value_cancel(const encoding *e, const streams *of, const pf_place *place)
+static uint64_t value_cancel(const encoding *e, bool negate, bool second, pf_stream s)
 {
-  bool second = false;
-  const int64_t pair = cancel_pair(place, of->by_halves, &second);
-  if (pair < 0 || place->k_count <= 0)
-    return value_normal(e, stream(of->elements, place->index));
-  uint64_t s = hash(stream(of->lines, place->line) ^ (uint64_t)pair);
-  uint64_t magnitude = moderate(e, &s, place->negate ? 8 : 4);
+  uint64_t magnitude = moderate(e, &s, negate ? 8 : 4);
   const uint64_t draw = next(&s);
   bool negative = draw & 1;
-  if (place->negate && second) {
+  if (negate && second) {
     /* Equal in half of the pairs, else off by a few units of the last place. */
     const int off = draw & 2 ? 1 + (int)((draw >> 8) % (e->precision > 4 ? 3 : 1)) : 0;
     const uint64_t moved = magnitude + (uint64_t)(int64_t)(draw & 4 ? -off : off);
@@ -275,9 +270,9 @@ static uint64_t midpoint_large(const encoding *e, uint64_t draw)
   return first + 1 + below(draw >> 3, first - 1);
 }
 
-static uint64_t midpoint_x(const encoding *e, const streams *of, const pf_place *place)
+/* `pair` is a draw that both of a pair have. */
+static uint64_t midpoint_x(const encoding *e, const pf_place *place, uint64_t pair, pf_stream s)
 {
-  uint64_t s = stream(of->lines, place->line);
   const uint64_t draw = next(&s);
   const bool negative = draw & 1, swapped = draw & 2;
   const midpoint_class class = midpoint_class_of(draw >> 2);
@@ -286,7 +281,6 @@ static uint64_t midpoint_x(const encoding *e, const streams *of, const pf_place 
   if (place->k_count == 1)
     return pack(e, negative, midpoint_only(e, class, large), scale);
   if (place->k > 1) {
-    const uint64_t pair = hash(s ^ (uint64_t)(place->k >> 1));
     const bool used = (pair & 3) == 0 && (place->k | 1) < place->k_count;
     return pack(e, place->k & 1, used ? 1 + (pair >> 2) % 3 : 0, scale);
   }
@@ -295,65 +289,148 @@ static uint64_t midpoint_x(const encoding *e, const streams *of, const pf_place 
   return class == ON_GRID ? 0 : midpoint_unit(e, negative, class == BESIDE, scale, unit);
 }
 
-static uint64_t value_midpoint(const encoding *e, const streams *of, const pf_place *place)
+static uint64_t midpoint_y(const encoding *e, int64_t k_count, pf_stream s)
 {
-  if (place->negate)
-    return midpoint_x(e, of, place);
-  if (place->k_count > 0) {
-    uint64_t s = stream(of->lines, place->line);
-    const uint64_t draw = next(&s);
-    return pack(e, draw & 1, place->k_count == 1 ? 3 : 1, midpoint_scale(e, draw >> 8));
-  }
-  uint64_t s = stream(of->elements, place->index);
+  const uint64_t draw = next(&s);
+  return pack(e, draw & 1, k_count == 1 ? 3 : 1, midpoint_scale(e, draw >> 8));
+}
+
+static uint64_t midpoint_addend(const encoding *e, pf_stream s)
+{
   const uint64_t draw = next(&s);
   if (draw & 2)
     return 0;
   return midpoint_unit(e, draw & 1, draw & 4, 0, next(&s));
 }
 
-/* One kind's loop over elements: `kind` is a constant to the compiler, which leaves of this what
-   that kind needs. */
-static inline __attribute__((always_inline)) void run(const encoding *format, const streams *from,
-                                                      pf_kind kind, pf_walk at, int count,
-                                                      uint64_t *to)
+/* A run of elements of one kind. */
+typedef struct run {
+  encoding e;
+  uint64_t elements, lines;  /* keys of streams */
+  uint32_t seed;
+  pf_walk at;
+  int count;
+} run;
+
+/* The loop of a kind whose elements know only themselves: `kind` is a constant to the compiler,
+   which leaves of this what that kind needs. */
+static inline __attribute__((always_inline)) void run_alone(const run *r, pf_kind kind, int draws,
+                                                            uint64_t *to)
 {
-  const encoding e = *format;
-  const streams of = *from;
+  const encoding e = r->e;
   const corners edges = kind == PF_CORNER ? corners_of(&e) : (corners){0};
-  for (int i = 0; i < count; i++, pf_walk_on(&at)) {
-    const uint64_t s = stream(of.elements, at.place.index);
+  pf_draws d;
+  pf_draw_elements(r->elements, r->at.place.index, r->count, draws, &d);
+  for (int i = 0; i < r->count; i++) {
+    const pf_stream s = stream_of(&d, i);
     switch (kind) {
-    case PF_NORMAL: to[i] = value_normal(&e, s); break;
     case PF_BITS: to[i] = value_bits(&e, s); break;
     case PF_CORNER: to[i] = value_corner(&e, &edges, s); break;
     case PF_INTEGER: to[i] = value_integer(&e, s); break;
-    case PF_CANCEL: to[i] = value_cancel(&e, &of, &at.place); break;
-    case PF_EQUAL: to[i] = value_equal(&e, of.seed, stream(of.elements, 0)); break;
-    case PF_MIDPOINT: to[i] = value_midpoint(&e, &of, &at.place); break;
+    case PF_MIDPOINT: to[i] = midpoint_addend(&e, s); break;
     case PF_WIDE: to[i] = value_wide(&e, s); break;
     case PF_SUBNORMAL: to[i] = value_subnormal(&e, s); break;
-    case PF_VERBATIM:
-    case PF_KIND_COUNT: to[i] = 0; break;
+    default: to[i] = value_normal(&e, s); break;
     }
   }
+}
+
+static void run_equal(const run *r, uint64_t *to)
+{
+  pf_draws d;
+  pf_draw_elements(r->elements, 0, 1, 3, &d);
+  const uint64_t value = value_equal(&r->e, r->seed, stream_of(&d, 0));
+  for (int i = 0; i < r->count; i++)
+    to[i] = value;
+}
+
+static uint64_t lone_normal(const run *r, int64_t index)
+{
+  pf_draws d;
+  pf_draw_elements(r->elements, index, 1, 4, &d);
+  return value_normal(&r->e, stream_of(&d, 0));
+}
+
+static void run_cancel(const run *r, bool by_halves, uint64_t *to)
+{
+  int64_t pair[PF_RUN];
+  bool second[PF_RUN];
+  pf_draws d;
+  pf_walk at = r->at;
+  pf_draw_lines(r->lines, at, r->count, 0, &d);
+  for (int i = 0; i < r->count; i++, pf_walk_on(&at)) {
+    pair[i] = cancel_pair(&at.place, by_halves, &second[i]);
+    d.start[i] ^= (uint64_t)pair[i];
+  }
+  pf_draw(r->count, 3, &d);
+  for (int i = 0; i < r->count; i++)
+    to[i] = pair[i] < 0 ? lone_normal(r, r->at.place.index + i)
+                        : value_cancel(&r->e, r->at.place.negate, second[i], stream_of(&d, i));
+}
+
+static void run_midpoint_x(const run *r, uint64_t *to)
+{
+  pf_draws d, pairs;
+  pf_walk at = r->at;
+  pf_draw_lines(r->lines, at, r->count, 3, &d);
+  memcpy(pairs.start, d.start, sizeof pairs.start);
+  for (int i = 0; i < r->count; i++, pf_walk_on(&at))
+    pairs.start[i] = (d.start[i] + 3 * PF_GOLDEN_GAMMA) ^ (uint64_t)(at.place.k >> 1);
+  pf_draw(r->count, 0, &pairs);
+  at = r->at;
+  for (int i = 0; i < r->count; i++, pf_walk_on(&at))
+    to[i] = midpoint_x(&r->e, &at.place, pairs.start[i], stream_of(&d, i));
+}
+
+static void run_midpoint_y(const run *r, uint64_t *to)
+{
+  pf_draws d;
+  pf_draw_lines(r->lines, r->at, r->count, 1, &d);
+  for (int i = 0; i < r->count; i++)
+    to[i] = midpoint_y(&r->e, r->at.place.k_count, stream_of(&d, i));
+}
+
+/* Kinds that shape whole sums. */
+static void run_together(const run *r, pf_kind kind, uint64_t *to)
+{
+  if (kind == PF_CANCEL)
+    run_cancel(r, hash(r->seed) & 1, to);
+  else if (r->at.place.negate)
+    run_midpoint_x(r, to);
+  else
+    run_midpoint_y(r, to);
 }
 
 void pf_float_run(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int count,
                   uint64_t *to)
 {
-  const encoding e = encoding_of(t);
-  const streams of = streams_of(v, kind, &at.place);
+  const bool addend = at.place.k_count <= 0;
+  const run r = {
+    .e = encoding_of(t), .at = at, .count = count, .seed = v->seed,
+    .elements = stream_key(v, &at.place, (int)kind),
+    .lines = stream_key(v, &at.place, (int)kind + PURPOSE_LINE),
+  };
   switch (kind) {
-  case PF_NORMAL: run(&e, &of, PF_NORMAL, at, count, to); break;
-  case PF_BITS: run(&e, &of, PF_BITS, at, count, to); break;
-  case PF_CORNER: run(&e, &of, PF_CORNER, at, count, to); break;
-  case PF_INTEGER: run(&e, &of, PF_INTEGER, at, count, to); break;
-  case PF_CANCEL: run(&e, &of, PF_CANCEL, at, count, to); break;
-  case PF_EQUAL: run(&e, &of, PF_EQUAL, at, count, to); break;
-  case PF_MIDPOINT: run(&e, &of, PF_MIDPOINT, at, count, to); break;
-  case PF_WIDE: run(&e, &of, PF_WIDE, at, count, to); break;
-  case PF_SUBNORMAL: run(&e, &of, PF_SUBNORMAL, at, count, to); break;
+  case PF_NORMAL: run_alone(&r, PF_NORMAL, 4, to); break;
+  case PF_BITS: run_alone(&r, PF_BITS, 1, to); break;
+  case PF_CORNER: run_alone(&r, PF_CORNER, 3, to); break;
+  case PF_INTEGER: run_alone(&r, PF_INTEGER, 1, to); break;
+  case PF_EQUAL: run_equal(&r, to); break;
+  case PF_WIDE: run_alone(&r, PF_WIDE, 2, to); break;
+  case PF_SUBNORMAL: run_alone(&r, PF_SUBNORMAL, 2, to); break;
+  case PF_CANCEL:
+    if (addend)
+      run_alone(&r, PF_NORMAL, 4, to);
+    else
+      run_together(&r, kind, to);
+    break;
+  case PF_MIDPOINT:
+    if (addend)
+      run_alone(&r, PF_MIDPOINT, 2, to);
+    else
+      run_together(&r, kind, to);
+    break;
   case PF_VERBATIM:
-  case PF_KIND_COUNT: run(&e, &of, PF_VERBATIM, at, count, to); break;
+  case PF_KIND_COUNT: memset(to, 0, (size_t)count * sizeof *to); break;
   }
 }
