@@ -118,17 +118,28 @@ static int kept_batch(int batch_rank, uint8_t byte)
   return drop < batch_rank ? batch_rank - drop : 0;
 }
 
+/* Where the limit of work is a lower one, results get an eighth of it: the rest is for long sums. */
+static void clamp_sizes(const decoder *d, bool free, int64_t size[PF_SIZES])
+{
+  const int halvings = free ? pf_head_halvings(d->head[PF_HEAD_WORK]) : 0;
+  const int64_t less = d->work >> halvings, work = less > 0 ? less : 1, k = size[PF_SIZE_K];
+  if (halvings > 0) {
+    size[PF_SIZE_K] = 1;
+    pf_fuzz_clamp(work < 8 ? 1 : work / 8, size);
+    size[PF_SIZE_K] = k;
+  }
+  pf_fuzz_clamp(work, size);
+}
+
 static sizes read_sizes(const decoder *d)
 {
   sizes z = {0};
+  const bool free = !(d->head[PF_HEAD_SHAPE] & 0x80);
   int batch_rank;
-  int64_t work = d->work;
-  if (d->head[PF_HEAD_SHAPE] & 0x80)
-    common_sizes(d->head[PF_HEAD_SHAPE], &z, &batch_rank);
-  else {
+  if (free)
     free_sizes(d->head, &z, &batch_rank);
-    work >>= pf_head_halvings(d->head[PF_HEAD_WORK]);
-  }
+  else
+    common_sizes(d->head[PF_HEAD_SHAPE], &z, &batch_rank);
   z.x_batch = z.x_vector ? 0 : kept_batch(batch_rank, d->head[PF_HEAD_X_RANK]);
   z.y_batch = z.y_vector || pf_graph_of(d->c->graph)->weight
                   ? 0 : kept_batch(batch_rank, d->head[PF_HEAD_Y_RANK]);
@@ -139,7 +150,7 @@ static sizes read_sizes(const decoder *d)
   batch_rank = z.x_batch > z.y_batch ? z.x_batch : z.y_batch;
   for (int i = batch_rank; i < PF_MAX_BATCH; i++)
     z.size[PF_SIZE_BATCH + i] = 1;
-  pf_fuzz_clamp(work > 0 ? work : 1, z.size);
+  clamp_sizes(d, free, z.size);
   return z;
 }
 
