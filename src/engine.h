@@ -11,6 +11,7 @@ typedef enum pf_misdeed {
   PF_WROTE_OUTSIDE,   /* changed a byte outside its output */
   PF_CHANGED_INPUT,   /* changed an operand */
   PF_CHANGED_FENV,    /* left another rounding mode or flush-to-zero */
+  PF_UNREPEATABLE,    /* gave other bits for the same call */
   PF_DIED             /* crashed, hung, or answered what is no answer */
 } pf_misdeed;
 
@@ -53,6 +54,7 @@ typedef struct pf_engine {
                                   declines may be legalised */
   bool one_step;               /* never takes more than one step */
   bool whole_graph;            /* takes cases, not steps */
+  bool as_is;                  /* foreign: what it declines is not legalised */
   const void *data;            /* the engine's own */
   /* Can it run these steps?  PF_OK, or PF_UNSUPPORTED with *why set to a text that holds until the
      next call. */

@@ -362,7 +362,7 @@ static pf_status advance(pf_machine *m, int first, int *next)
     return cast_operand(m, first, x_side);
   if (s->kind > PF_MULSUM)
     return run_elementwise(m, first);
-  return m->engine->foreign ? run_legalised(m, first) : PF_UNSUPPORTED;
+  return m->engine->foreign && !m->engine->as_is ? run_legalised(m, first) : PF_UNSUPPORTED;
 }
 
 /* The whole case, as one call. */

@@ -96,6 +96,33 @@ static void take_run(pf_bench *b, int from, int to, bool whole)
   b->run[to].step[b->row[to % b->rows].plan.count - 1] = b->run[to].got;
 }
 
+/* NaN has no payload here. */
+static bool same_results(const double *a, const double *b, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (memcmp(&a[i], &b[i], sizeof *a) && !(isnan(a[i]) && isnan(b[i])))
+      return false;
+  return true;
+}
+
+static pf_status run_one(pf_bench *b, int i)
+{
+  const pf_options *o = &b->session->options;
+  const pf_engine *engine = o->engine[i / b->rows];
+  const pf_plan *plan = &b->row[i % b->rows].plan;
+  pf_arena *a = &b->session->work;
+  pf_run *run = &b->run[i], again;
+  PF_TRY(pf_interpret(&b->problem, plan, engine, a, run));
+  if (!o->repeat || !engine->foreign || run->misdeed)
+    return PF_OK;
+  const pf_status status = pf_interpret(&b->problem, plan, engine, a, &again);
+  if (status)
+    *run = again;
+  else if (!same_results(run->got, again.got, b->problem.shape.outputs))
+    run->misdeed = PF_UNREPEATABLE;
+  return status;
+}
+
 static pf_status run_all(pf_bench *b)
 {
   const pf_options *o = &b->session->options;
@@ -115,8 +142,7 @@ static pf_status run_all(pf_bench *b)
     if (same >= 0)
       take_run(b, same, i, o->engine[engine]->whole_graph);
     else
-      b->status[i] = pf_interpret(&b->problem, &b->row[row].plan, o->engine[engine],
-                                  &b->session->work, &b->run[i]);
+      b->status[i] = run_one(b, i);
     if (b->status[i] == PF_NO_MEMORY)
       return PF_NO_MEMORY;
   }
@@ -131,6 +157,7 @@ static pf_verdict misdeed_verdict(pf_misdeed m)
   case PF_WROTE_OUTSIDE: return PF_VERDICT_GUARD;
   case PF_CHANGED_INPUT: return PF_VERDICT_INPUT;
   case PF_CHANGED_FENV: return PF_VERDICT_FENV;
+  case PF_UNREPEATABLE: return PF_VERDICT_UNREPEATABLE;
   case PF_DIED: return PF_VERDICT_DIED;
   case PF_MISDEED_NONE: break;
   }
