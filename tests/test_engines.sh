@@ -54,6 +54,14 @@ expect 'engine-test of what is no library' 2 'expected' -- test_engine reference
 expect 'engine-test of what is not there' 2 'No such file' -- test_engine ./nothing.so
 expect 'engine-test of nothing' 2 'ENGINE is missing' -- test_engine
 
+# --- engines ---
+expect 'engines shows a table' 0 'naive.so +naive 1$' '^ +x +y +sums +result +c +bias$' \
+  '^ +bf16 +bf16 +f32 +f32 +f32 +f32$' -- build/precfuzz engines $plugin/engine_naive.so
+expect 'engines shows what is missing' 0 'misbehaving.so:open-absent install libmine' -- \
+  build/precfuzz engines $plugin/misbehaving.so:open-absent
+expect 'engines of what cannot be opened' 2 'this is why' 'naive 1' -- \
+  build/precfuzz engines $plugin/misbehaving.so:open-fails $plugin/engine_naive.so
+
 # --- isolation ---
 expect 'what dies is a finding' 1 'DIED' 'signal 11' 'said +misbehaving: about to crash' \
   '--isolate' -- check --isolate --engine $plugin/misbehaving.so:run-crashes "$folder/case.txt"

@@ -83,6 +83,12 @@ bool pf_settings_know(const pf_settings *s, const pf_result *r);
 void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
                                const char *path, FILE *to);
 
+/* --- foreign engines (foreign.c) ------------------------------------------------------------ */
+
+/* A line or more on one: version, declared settings, dtypes.  An exit code. */
+int pf_cli_print_foreign(const char *spec);
+int pf_cli_print_adapters(void);
+
 /* --- files (files.c) ----------------------------------------------------------------------- */
 
 typedef enum pf_form { PF_FORM_AUTO, PF_FORM_FUZZ, PF_FORM_ARCHIVE, PF_FORM_TEXT } pf_form;
