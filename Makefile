@@ -66,8 +66,8 @@ afl: $(AFL)
 
 # The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
 # of its time.  They are compiled without coverage.
-JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_prepare enclosure_sum \
-         format memory problem reference engine_reference session set special values values_integer) $(wildcard oracle/*.c)
+JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_block enclosure_block_loops enclosure_block_prepare \
+         enclosure_block_sum enclosure_prepare enclosure_sum format memory problem reference engine_reference session session_judge set special values values_integer) $(wildcard oracle/*.c)
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
 # changes, too.

@@ -104,7 +104,7 @@ static pf_status read_engines(pf_options *o, pf_error *e)
 pf_status pf_environment_read(pf_options *o, pf_error *e)
 {
   const char *strategies = getenv("PRECFUZZ_STRATEGIES");
-  const char *rule = getenv("PRECFUZZ_RULE");
+  const char *rule = getenv("PRECFUZZ_RULE"), *oracle = getenv("PRECFUZZ_ORACLE");
   pf_error why = {0};
   pf_status s = read_engines(o, e);
   if (!s && strategies && *strategies) {
@@ -113,6 +113,8 @@ pf_status pf_environment_read(pf_options *o, pf_error *e)
   }
   if (!s && rule && *rule)
     s = blame(e, pf_options_rule(o, rule, &why), "PRECFUZZ_RULE", &why);
+  if (!s && oracle && *oracle)
+    s = blame(e, pf_options_oracle(o, oracle, &why), "PRECFUZZ_ORACLE", &why);
   return s;
 }
 

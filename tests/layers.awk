@@ -9,7 +9,8 @@ BEGIN {
           "control scale case operand form_text_scan form_text form_fuzz_head form_fuzz form_archive_fields " \
           "form_archive problem row row_parser declared truth engine reference_loops reference " \
           "engine_reference kernel faults wire wire_parts remote remote_child plugin plugin_parts legalise interpret model bound certified set special " \
-          "enclosure enclosure_parts rule check options session session_whole explain report known_rules tolerance_table tensorfile " \
+          "enclosure enclosure_parts lanes enclosure_block_parts enclosure_block_loops rule check " \
+          "options session session_parts session_whole explain report known_rules tolerance_table tensorfile " \
           "safetensors_parts safetensors npy tensorfile_open"
   for (n = split(order, name); n; n--)
     rank[name[n]] = n
