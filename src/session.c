@@ -1,4 +1,5 @@
 /* From a case to results: rows are bound and run, then judged (session_judge.c). */
+#include <math.h>
 #include <string.h>
 
 #include "session_parts.h"
