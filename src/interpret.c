@@ -305,8 +305,10 @@ static pf_status run_legalised(pf_machine *m, int i)
       status = call_engine(m);
     if (!status)
       status = take_results(m, i, l.own_out ? NULL : &l.fenced, &l);
-    if (!status)
+    if (!status) {
       m->run->legalised = keep(m, l.says);
+      m->run->widened = pf_legal_ways[w].wide;
+    }
   }
   m->call = call;
   if (status == PF_UNSUPPORTED)

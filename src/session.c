@@ -249,10 +249,11 @@ static pf_status list_asks(pf_bench *b)
   for (int i = 0; i < b->asks; i++) {
     const int engine = i < b->runs ? i / b->rows : i - b->runs;
     const pf_bound_row *row = i < b->runs ? &b->row[i % b->rows] : b->promise;
-    b->ask[i].order = o->engine[engine]->sum;
-    b->ask[i].plan = graph            ? &b->promise->plan
-                     : row->status ? usable
-                                   : &row->plan;
+    const int run = i < b->runs ? i : engine * b->rows;
+    const pf_plan *plan = graph            ? &b->promise->plan
+                          : row->status ? usable
+                                        : &row->plan;
+    b->ask[i] = pf_ask_of(plan, o->engine[engine], b->status[run] ? NULL : &b->run[run]);
   }
   return PF_OK;
 }
