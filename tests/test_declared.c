@@ -1,9 +1,12 @@
 /* What engines declare: a habit is a finding where it is not declared, and none where it is; what
    certified arithmetic settles for such engines the exact oracle would have settled so, too.
 
-   What was planted and seen: flushed sums of n instead of 2n operations, c left out of what flushed
-   operands may lose, the hull taken for the flushed interval, results flushed at the operands' range,
-   a skipped zero that takes part, exactness kept under flushing, blocks walked where c comes last. */
+   What was planted and seen: a hundredth of what flushed sums may lose, c left out of what flushed
+   operands may lose, the flushed interval alone where flushing is only possible, results not flushed,
+   negative ones not, a skipped zero that takes part, exactness kept under flushing, an alpha whose
+   product is flushed to zero before it meets infinity, what was widened flushed at the range of what
+   it was, blocks walked where c comes last, where the flushed sum is another, or where the sum is
+   weak for what is flushed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,6 +136,23 @@ static void check_case(const char *text, const char *engine, pf_verdict verdict)
     fail_msg("%s on %s: not %s: %s", text, engine, pf_verdict_name(verdict), s.why);
 }
 
+static void test_both_signs_are_flushed(void **state)
+{
+  (void)state;
+  check_case("matmul x=f32[1,1] y=f32[1,1] x.bits=00000005 y.bits=3f800000", HABITS("/flush"),
+             PF_VERDICT_IMPOSSIBLE);
+  check_case("matmul x=f32[1,1] y=f32[1,1] x.bits=80000005 y.bits=3f800000", HABITS("/flush"),
+             PF_VERDICT_IMPOSSIBLE);
+}
+
+/* A subnormal of f16 is none of f32, which the engine gets. */
+static void test_what_is_widened_is_not_flushed(void **state)
+{
+  (void)state;
+  check_case("matmul x=f16[1,1] y=f16[1,1] x.bits=0005 y.bits=3c00",
+             HABITS("daz+flush/daz+flush"), PF_VERDICT_OK);
+}
+
 static void test_alpha_zero(void **state)
 {
   (void)state;
@@ -182,6 +202,8 @@ int main(void)
     cmocka_unit_test(test_skipped_zeros),
     cmocka_unit_test(test_what_may_be_need_not),
     cmocka_unit_test(test_what_is_declared_for_certain_is_wanted),
+    cmocka_unit_test(test_both_signs_are_flushed),
+    cmocka_unit_test(test_what_is_widened_is_not_flushed),
     cmocka_unit_test(test_alpha_zero),
     cmocka_unit_test(test_saturating_integers),
     cmocka_unit_test(test_c_comes_last),
