@@ -39,6 +39,7 @@ typedef struct pf_prepared {
   pf_summation order;
   const pf_declared *declared;    /* NULL: nothing */
   bool widened;
+  const double *const *given;     /* replays that are known: pf_ask */
   int same_as;                    /* an earlier ask with the same answers; -1 */
   pf_vectors vectors[PF_MAX_STEPS];  /* of casts of x or y */
   int group[PF_MAX_STEPS];        /* of sums in an open order */

@@ -93,10 +93,14 @@ static pf_status prepare_sum(pf_encloser *e, pf_prepared *q, int i)
     q->group[i] = pf_group_of(e, q, s, &x, &y);
     return PF_OK;
   }
+  if (q->given && q->given[i]) {
+    q->replayed[i] = q->given[i];
+    return PF_OK;
+  }
   double *results = pf_alloc_array(e->arena, (size_t)p->shape.outputs, sizeof *results);
   if (!results)
     return PF_NO_MEMORY;
-  pf_reference_step(p, s, &s->acc.sum, x.values, y.values, results);
+  pf_reference_step(p, s, &s->acc.sum, x.values, y.values, e->arena, results);
   q->replayed[i] = results;
   return PF_OK;
 }
@@ -210,6 +214,7 @@ pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf
     q->order = asks[i].order;
     q->declared = asks[i].declared;
     q->widened = q->declared && asks[i].widened;
+    q->given = asks[i].replayed;
     q->same_as = -1;
     for (int j = 0; j < i && q->same_as < 0; j++)
       if (prepared[j].same_as < 0 && same_answers(p, &prepared[j], q))

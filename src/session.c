@@ -5,35 +5,13 @@
 #include "session_parts.h"
 #include "session_whole.h"
 
-/* --- rows ---------------------------------------------------------------------------------- */
-
-static void bind(pf_bench *b, pf_bound_row *r, const char *name, const char *text)
-{
-  strncpy(r->strategy.name, name, sizeof r->strategy.name - 1);
-  if (!text) {
-    const pf_row *row = pf_row_find(b->what->graph, name);
-    if (!row) {
-      r->status = pf_fail(&r->error, PF_UNSUPPORTED, 0, "the graph has no such row");
-      return;
-    }
-    text = row->text;
-  }
-  r->status = pf_plan_parse(r->strategy.name, text, b->what, &r->plan, &r->error);
-}
-
 static pf_status bind_rows(pf_bench *b)
 {
-  const pf_options *o = &b->session->options;
-  b->row = pf_alloc_array(&b->session->work, PF_MAX_STRATEGIES, sizeof *b->row);
-  b->promise = pf_alloc(&b->session->work, sizeof *b->promise);
-  if (!b->row || !b->promise)
-    return PF_NO_MEMORY;
-  for (int i = 0; i < o->strategy_count; i++)
-    bind(b, &b->row[b->rows++], o->strategy[i].name, o->strategy[i].text);
-  for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
-    if (r->graph == b->what->graph && !r->by_name)
-      bind(b, &b->row[b->rows++], r->strategy, r->text);
-  bind(b, b->promise, pf_graph_of(b->what->graph)->promises, NULL);
+  const pf_row_set *set;
+  PF_TRY(pf_rows_bind(b->session, b->what, &set));
+  b->rows = set->rows;
+  b->row = set->row;
+  b->promise = &set->promise;
   return PF_OK;
 }
 
@@ -254,6 +232,8 @@ static pf_status list_asks(pf_bench *b)
                           : row->status ? usable
                                         : &row->plan;
     b->ask[i] = pf_ask_of(plan, o->engine[engine], b->status[run] ? NULL : &b->run[run]);
+    if (i < b->runs && !graph && !b->status[i] && o->engine[engine]->replays)
+      b->ask[i].replayed = b->run[i].step;
   }
   return PF_OK;
 }
@@ -263,6 +243,8 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
   pf_bench b = {.session = s, .what = c};
   pf_arena_reset(&s->work);
   PF_TRY(pf_problem_build(c, &s->work, &b.problem));
+  b.kept.arena = &s->work;
+  b.problem.kept = &b.kept;
   PF_TRY(bind_rows(&b));
   PF_TRY(run_all(&b));
   PF_TRY(list_comparisons(&b));
@@ -278,6 +260,7 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
 
 void pf_session_free(pf_session *s)
 {
+  pf_rows_free(s);
   pf_arena_free(&s->cases);
   pf_arena_free(&s->work);
   pf_arena_free(&s->scratch);

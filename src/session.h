@@ -54,6 +54,7 @@ typedef struct pf_difference {
 typedef struct pf_session {
   pf_options options;
   pf_oracle oracle;        /* the caller's: opened and freed by it */
+  struct pf_row_cache *rows;  /* bound so far */
   pf_arena cases;          /* for what decoders need; the caller resets it */
   pf_arena work;           /* of the case under examination; results point into it */
   pf_arena scratch;        /* for replays */
