@@ -39,6 +39,8 @@ SHARED  := $(filter-out fuzz/fuzz_%.c fuzz/replay.c,$(wildcard fuzz/*.c))
 LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
 TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS := $(wildcard tests/test_*.sh)
+EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
+PLUGINS := $(EXAMPLES) $(patsubst tests/plugins/%.c,build/plugin/%.so,$(wildcard tests/plugins/*.c))
 
 have  = $(if $(shell command -v $1),$2)
 BUILD = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -50,13 +52,14 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds install clean programs libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults seeds install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
 all:
-	+@$(BUILD) programs $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
+	+@$(BUILD) programs examples $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
 programs: $(PROGRAMS)
+examples: $(EXAMPLES)
 libfuzzer: $(LIBFUZZER)
 asan: $(ASAN)
 afl: $(AFL)
@@ -115,6 +118,18 @@ build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
 	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
 
+# Engines as shared objects: the examples, and those that tests need.
+build/plugin/%.so: examples/%.c include/precfuzz/engine.h
+	$(plugin)
+build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
+	$(plugin)
+define plugin
+@mkdir -p $(@D)
+@echo '  $(CC) $@'
+@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) -Iinclude $(CFLAGS) $(FP) \
+  -fPIC -shared $< -o $@
+endef
+
 # Tests by the default compiler, and by clang with sanitizers.
 $(eval $(call flavour,san,$(CLANG),$(SAN)))
 $(eval $(call link,build/test,cc,tests,$(LIB),,-lcmocka $(LIBS)))
@@ -139,18 +154,6 @@ NATIVE += $$(CERTIFIED:%=build/test-$1/%)
 endef
 $(eval $(call native,cc-native,$(CC)))
 $(eval $(call native,clang-native,$(CLANG)))
-# Engines as shared objects: the examples, and those that tests need.
-PLUGINS := $(patsubst %.c,build/plugin/%.so,$(notdir $(wildcard examples/*.c tests/plugins/*.c)))
-build/plugin/%.so: examples/%.c include/precfuzz/engine.h
-	$(plugin)
-build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
-	$(plugin)
-define plugin
-@mkdir -p $(@D)
-@echo '  $(CC) $@'
-@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
-endef
-
 CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
 tests: $(CHECKS) $(PLUGINS)
 

@@ -81,9 +81,17 @@ static void walk_sum(pf_block_walk *w, int i)
     pf_block_fill(e, group, w->from, w->n);
   const pf_block_ends sum = {b->span[group].lo, b->span[group].hi};
   w->weak |= b->span[group].weak;
-  if (pf_format_equal(&s->out, &s->acc.format)) {
-    w->ends[i] = sum;
+  if (w->ask->declared) {
+    memcpy(span, &b->span[group], sizeof *span);
+    pf_declared_blank(e, w->ask, i, w->n, span);
+  }
+  if (pf_format_equal(&s->out, &e->group[group].step->acc.format)) {
+    w->ends[i] = w->ask->declared ? w->ends[i] : sum;
     w->precision[i] = 53;
+  } else if (w->ask->declared) {
+    const pf_block_ends own = w->ends[i];
+    b->loops->round(&b->plan[w->ask - e->ask].format[i], &own, pf_block_padded(w->n), span->lo,
+                    span->hi);
   } else {
     b->loops->round(&b->plan[w->ask - e->ask].format[i], &sum, pf_block_padded(w->n), span->lo,
                     span->hi);
