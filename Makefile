@@ -139,6 +139,9 @@ define plugin
 @$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
 endef
 
+build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
+build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
+
 CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES)
 tests: $(CHECKS) $(PLUGINS)
 

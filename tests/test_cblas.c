@@ -294,9 +294,9 @@ static void test_views_that_are_no_matrices(void **state)
   assert_non_null(strstr(pf_blas_dot_of(&r.call, &dot), "no alpha"));
   r.step.has_c = r.step.has_bias = 1;
   r.call.beta = 0;
-  assert_null(pf_blas_addend(&r.call));
+  assert_false(pf_blas_has_two_addends(&r.call));
   r.call.beta = 1;
-  assert_non_null(pf_blas_addend(&r.call));
+  assert_true(pf_blas_has_two_addends(&r.call));
 }
 
 static pfe_status open_library(const char *argument, void **state, char text[192])

@@ -17,8 +17,6 @@ static pf_blas_view flipped(pf_blas_view v)
   return (pf_blas_view){v.columns, v.rows, v.column_stride, v.row_stride};
 }
 
-/* Stored by rows?  Strides along sizes of 1 say nothing, but that between rows is kept where it may
-   be, since a library that mistakes it is to be seen. */
 static bool by_rows(pf_blas_view v, int64_t *ld)
 {
   const int64_t least = v.columns > 1 ? v.columns : 1;
@@ -33,6 +31,13 @@ static bool by_rows_or_columns(pf_blas_view v, bool *by_columns, int64_t *ld)
 {
   *by_columns = !by_rows(v, ld);
   return !*by_columns || by_rows(flipped(v), ld);
+}
+
+bool pf_blas_lines(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
+                   bool *by_columns, int64_t *ld)
+{
+  const pf_blas_view v = {rows, columns, row_stride, column_stride};
+  return by_rows_or_columns(v, by_columns, ld);
 }
 
 /* Of a vector.  An increment of 0 is none that BLAS takes, and one element needs none. */
@@ -105,21 +110,27 @@ static bool reads_c(const pfe_call *call)
   return call->steps->has_c && call->beta != 0;
 }
 
+const pfe_tensor *pf_blas_addend(const pfe_call *call)
+{
+  return reads_c(call)                ? call->tensor[PFE_C]
+         : call->steps->has_bias ? call->tensor[PFE_BIAS]
+                                     : NULL;
+}
+
 double pf_blas_beta(const pfe_call *call)
 {
   return reads_c(call) ? call->beta : call->steps->has_bias ? 1 : 0;
 }
 
-const char *pf_blas_addend(const pfe_call *call)
+bool pf_blas_has_two_addends(const pfe_call *call)
 {
-  return reads_c(call) && call->steps->has_bias ? "it adds c or a bias, not both" : NULL;
+  return reads_c(call) && call->steps->has_bias;
 }
 
-void pf_blas_start(const pfe_call *call, int64_t batch)
+void pf_blas_start(const pfe_call *call, const pfe_tensor *addend, int64_t batch)
 {
-  const pfe_tensor *from = reads_c(call) ? call->tensor[PFE_C] : call->tensor[PFE_BIAS];
-  const pfe_tensor *to = call->out;
-  if (pf_blas_beta(call) == 0 || (reads_c(call) && call->in_place))
+  const pfe_tensor *from = addend, *to = call->out;
+  if (!from || (from == call->tensor[PFE_C] && call->in_place))
     return;
   const int64_t bytes = (int64_t)pfe_dtype_bytes(to->dtype);
   const char *source = pfe_batch(call, from, batch);

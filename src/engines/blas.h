@@ -45,12 +45,20 @@ static inline const pfe_tensor *pf_blas_b(const pfe_call *call)
 
 /* 1 where the call has none. */
 double pf_blas_alpha(const pfe_call *call);
-/* Of what pf_blas_start lays out: 0 where nothing is added to the product, 1 where a bias is. */
+/* What stands in the output before the product is added: c, else the bias, NULL where nothing is
+   added. */
+const pfe_tensor *pf_blas_addend(const pfe_call *call);
+/* Of the addend: 0 where there is none, 1 for a bias. */
 double pf_blas_beta(const pfe_call *call);
-/* NULL, or why c and bias cannot be one addend. */
-const char *pf_blas_addend(const pfe_call *call);
-/* Copies c or the bias, of the output's dtype, to where the product is added to it, one batch; in
-   place it is there. */
-void pf_blas_start(const pfe_call *call, int64_t batch);
+/* Are there c and a bias to add? */
+bool pf_blas_has_two_addends(const pfe_call *call);
+/* Copies an addend of the output's dtype to the output, one batch; in place it is there. */
+void pf_blas_start(const pfe_call *call, const pfe_tensor *addend, int64_t batch);
+
+/* Is a matrix stored by rows, or by columns, whose first elements lie ld >= 1 apart?  Strides along
+   sizes of 1 say nothing, but that between lines is kept where it may be, since a library that
+   mistakes it is to be seen.  By rows where both would do. */
+bool pf_blas_lines(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
+                   bool *by_columns, int64_t *ld);
 
 #endif

@@ -354,9 +354,8 @@ static const char *plan_product(const pf_cblas *l, const pfe_call *call, pf_cbla
 /* The smallest product that does it. */
 static const char *plan(const pf_cblas *l, const pfe_call *call, pf_cblas_plan *to)
 {
-  const char *why = pf_blas_addend(call);
-  if (why)
-    return why;
+  if (pf_blas_has_two_addends(call))
+    return "it adds c or a bias, not both";
   if (l->only >= 0)
     return plan_product(l, call, (pf_cblas_product)l->only, to);
   if (!plan_product(l, call, DOT, to) || !plan_product(l, call, GEMV, to))
@@ -417,7 +416,7 @@ static void place(const pfe_call *call, const pf_cblas_plan *p, int64_t batch, c
 {
   const pfe_tensor *first = p->swapped ? pf_blas_b(call) : pf_blas_a(call);
   const pfe_tensor *second = p->swapped ? pf_blas_a(call) : pf_blas_b(call);
-  pf_blas_start(call, batch);
+  pf_blas_start(call, pf_blas_addend(call), batch);
   *a = pfe_batch(call, first, batch);
   *b = pfe_batch(call, second, batch);
   *out = pfe_batch(call, call->out, batch);
