@@ -5,7 +5,7 @@
 # file without a header of its own ranks as the longest name here that its name begins with.  That
 # name with a "_" begins the headers that it and its like share, which they may include, too.
 BEGIN {
-  order = "library blas cblas_calls onednn_abi onednn_parts engines status memory directed format dtype reader graph values values_draw values_integer " \
+  order = "library blas cblas_calls cblas_parts onednn_abi onednn_parts engines status memory directed format dtype reader graph values values_draw values_integer " \
           "control scale case operand form_text_scan form_text form_fuzz_head form_fuzz form_archive_fields " \
           "form_archive problem row row_parser declared truth engine reference_loops reference " \
           "engine_reference kernel faults plugin plugin_parts legalise interpret model bound certified set special " \

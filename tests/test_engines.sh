@@ -46,5 +46,4 @@ done
 for engine in onednn onednn:runtime onednn:gemm; do
   is_there "$engine" || continue
   clean "$engine: dense, finite, normal data" --engine "$engine" --count 1500 "${sure[@]}"
-  clean "$engine: all layouts" --engine "$engine" --dtype f32 --count 1500 --layout strided
 done

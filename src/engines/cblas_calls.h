@@ -47,7 +47,7 @@ PRODUCTS(s, float, float)
 PRODUCTS(d, double, double)
 PRODUCTS(sb, uint16_t, float)
 
-static pf_cblas_caller *const NAME(callers)[TYPES][PRODUCTS_COUNT] = {
+static pf_cblas_caller *const NAME(callers)[PF_CBLAS_TYPES][PF_CBLAS_PRODUCTS] = {
   {NAME(s_gemm), NAME(s_gemv), NAME(s_dot), NAME(s_batch)},
   {NAME(d_gemm), NAME(d_gemv), NAME(d_dot), NAME(d_batch)},
   {NAME(sb_gemm), NAME(sb_gemv), NAME(sb_dot), NAME(sb_batch)},
