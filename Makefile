@@ -39,6 +39,8 @@ SHARED  := $(filter-out fuzz/fuzz_%.c fuzz/replay.c,$(wildcard fuzz/*.c))
 LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
 TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS := $(wildcard tests/test_*.sh)
+EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
+PLUGINS := $(EXAMPLES) $(patsubst tests/plugins/%.c,build/plugin/%.so,$(wildcard tests/plugins/*.c))
 
 have  = $(if $(shell command -v $1),$2)
 BUILD = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -50,21 +52,22 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds install clean programs libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults seeds install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
 all:
-	+@$(BUILD) programs $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
+	+@$(BUILD) programs examples $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
 programs: $(PROGRAMS)
+examples: $(EXAMPLES)
 libfuzzer: $(LIBFUZZER)
 asan: $(ASAN)
 afl: $(AFL)
 
 # The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
 # of its time.  They are compiled without coverage.
-JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_prepare enclosure_sum \
-         format memory problem reference engine_reference session set special values values_integer) $(wildcard oracle/*.c)
+JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_block enclosure_block_loops enclosure_block_prepare \
+         enclosure_block_sum enclosure_prepare enclosure_sum format memory problem reference engine_reference session session_judge set special values values_integer) $(wildcard oracle/*.c)
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
 # changes, too.
@@ -112,6 +115,18 @@ build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
 	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
 
+# Engines as shared objects: the examples, and those that tests need.
+build/plugin/%.so: examples/%.c include/precfuzz/engine.h
+	$(plugin)
+build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
+	$(plugin)
+define plugin
+@mkdir -p $(@D)
+@echo '  $(CC) $@'
+@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) -Iinclude $(CFLAGS) $(FP) \
+  -fPIC -shared $< -o $@
+endef
+
 # Tests by the default compiler, and by clang with sanitizers.
 $(eval $(call flavour,san,$(CLANG),$(SAN)))
 $(eval $(call link,build/test,cc,tests,$(LIB),,-lcmocka $(LIBS)))
@@ -127,18 +142,6 @@ $(eval $(call values,cc-O0,$(CC),-O0))
 $(eval $(call values,cc-O3,$(CC),-O3))
 $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
-# Engines as shared objects: the examples, and those that tests need.
-PLUGINS := $(patsubst %.c,build/plugin/%.so,$(notdir $(wildcard examples/*.c tests/plugins/*.c)))
-build/plugin/%.so: examples/%.c include/precfuzz/engine.h
-	$(plugin)
-build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
-	$(plugin)
-define plugin
-@mkdir -p $(@D)
-@echo '  $(CC) $@'
-@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
-endef
-
 build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
 build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
 

@@ -11,6 +11,7 @@ typedef enum pf_misdeed {
   PF_WROTE_OUTSIDE,   /* changed a byte outside its output */
   PF_CHANGED_INPUT,   /* changed an operand */
   PF_CHANGED_FENV,    /* left another rounding mode or flush-to-zero */
+  PF_UNREPEATABLE,    /* gave other bits for the same call */
   PF_DIED             /* crashed, hung, or answered what is no answer */
 } pf_misdeed;
 
@@ -18,10 +19,12 @@ typedef enum pf_misdeed {
 typedef struct pf_answer {
   const char *why;               /* not PF_OK, and PF_DIED: why; holds until the next call */
   const char *kernel;            /* what did the work; NULL: unknown.  Holds likewise */
+  const char *said;              /* what it wrote to standard error, in another process; NULL */
   const char *row;               /* whole_graph: the strategy followed; NULL: unknown */
   const pf_declared *declared;   /* for this call; NULL: nothing but the engine's order */
   bool as_matmul;                /* ran a MULSUM as the MATMUL that it is but for order */
   pf_misdeed misdeed;            /* seen where the interpreter cannot look */
+  int64_t stray;                 /* PF_WROTE_OUTSIDE: as in pf_run */
 } pf_answer;
 
 /* A run of steps offered to an engine, and where its parts are. */
@@ -31,6 +34,7 @@ typedef struct pf_call {
   int count;                /* 0: whole_graph */
   int first;                /* number of steps[0] in its plan: its result is PF_REF_STEP + first */
   const pf_matrix *value[PF_REF_STEP + PF_MAX_STEPS];  /* by pf_ref; NULL where absent */
+  uint32_t y_side;          /* bit i: value of step i is a cast of y, not of x */
   const double *x_vectors, *y_vectors;  /* dense copies of the first step's a and b, as the
                                            problem lays them out (after operand casts) */
   const pf_matrix *out;     /* takes the result of the last step, in its storage dtype */
@@ -50,6 +54,7 @@ typedef struct pf_engine {
                                   declines may be legalised */
   bool one_step;               /* never takes more than one step */
   bool whole_graph;            /* takes cases, not steps */
+  bool as_is;                  /* foreign: what it declines is not legalised */
   const void *data;            /* the engine's own */
   /* Can it run these steps?  PF_OK, or PF_UNSUPPORTED with *why set to a text that holds until the
      next call. */

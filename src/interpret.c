@@ -78,6 +78,7 @@ static pf_status cast_operand(pf_machine *m, int i, bool x_side)
   if (!view)
     return PF_NO_MEMORY;
   m->call.value[PF_REF_STEP + i] = view;
+  m->call.y_side |= x_side ? 0 : (uint32_t)1 << i;
   return pf_lay_out(p, m->plan->step[i].storage, x_side, vectors[i], m->arena, view);
 }
 
@@ -218,8 +219,10 @@ static pf_status take_answer(pf_machine *m)
 {
   pf_run *r = m->run;
   const pf_answer *a = &m->answer;
-  if (a->misdeed)
+  if (a->misdeed) {
     r->misdeed = a->misdeed;
+    r->stray = a->stray;
+  }
   if (a->kernel)
     r->kernel = keep(m, a->kernel);
   if (a->row)
@@ -250,6 +253,7 @@ static pf_status call_engine(pf_machine *m)
   if (status) {
     m->run->why = m->answer.why ? m->answer.why : "the engine reported an error";
     m->run->misdeed = m->answer.misdeed;
+    m->run->said = keep(m, m->answer.said);
   }
   if (status == PF_UNSUPPORTED)
     return status;
@@ -260,7 +264,7 @@ static pf_status call_engine(pf_machine *m)
 
 static pf_status take_results(pf_machine *m, int last, const pf_output *out, const pf_legal *l)
 {
-  if (out && pf_output_stray(m->problem, out, &m->run->stray))
+  if (out && pf_output_stray(m->problem, out, &m->answer.stray))
     m->answer.misdeed = PF_WROTE_OUTSIDE;
   PF_TRY(take_answer(m));
   double *got = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
@@ -358,7 +362,7 @@ static pf_status advance(pf_machine *m, int first, int *next)
     return cast_operand(m, first, x_side);
   if (s->kind > PF_MULSUM)
     return run_elementwise(m, first);
-  return m->engine->foreign ? run_legalised(m, first) : PF_UNSUPPORTED;
+  return m->engine->foreign && !m->engine->as_is ? run_legalised(m, first) : PF_UNSUPPORTED;
 }
 
 /* The whole case, as one call. */

@@ -11,6 +11,7 @@ typedef struct pf_run {
   pf_misdeed misdeed;
   int64_t stray;         /* PF_WROTE_OUTSIDE: byte offset from the first element */
   const char *kernel;    /* what did the work; NULL: unknown */
+  const char *said;      /* what it wrote to standard error, where it died; NULL: nothing */
   const char *claims;    /* of a whole-graph engine: the strategy followed; NULL: unknown */
   const pf_declared *declared;  /* for this run; NULL: nothing but the engine's order */
   const char *legalised; /* what was changed before the engine took a sum; NULL: nothing */

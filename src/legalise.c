@@ -120,6 +120,15 @@ static pf_status copy_operands(const pf_call *call, bool wide, pf_dtype acc, pf_
   return changed ? PF_OK : PF_UNSUPPORTED;
 }
 
+/* Is there anything that a cast to acc would change? */
+static bool is_cast(const pf_call *call, pf_dtype acc)
+{
+  const pf_step *s = call->steps;
+  return call->value[s->a]->dtype != acc || call->value[s->b]->dtype != acc || s->storage != acc ||
+         (s->c && call->problem->c.dtype != acc) ||
+         (s->bias && call->problem->bias.dtype != acc);
+}
+
 pf_status pf_legalise(const pf_call *call, const pf_legal_way *way, pf_arena *a, pf_legal *out)
 {
   const pf_problem *p = call->problem;
@@ -132,6 +141,8 @@ pf_status pf_legalise(const pf_call *call, const pf_legal_way *way, pf_arena *a,
   out->says[0] = 0;
   out->call.steps = &out->step;
   out->call.in_place = false;
+  if (way->wide && !is_cast(call, acc))
+    return PF_UNSUPPORTED;
   pf_status status = copy_operands(call, way->wide, acc, a, out);
   if (status == PF_NO_MEMORY)
     return status;

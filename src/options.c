@@ -187,6 +187,17 @@ pf_status pf_options_strategies(pf_options *o, const char *text, pf_error *e)
   }
 }
 
+pf_status pf_options_oracle(pf_options *o, const char *text, pf_error *e)
+{
+  static const char *const names[] = {"certified", "mpfr", "both"};
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(text, names[i])) {
+      o->oracle = (pf_oracle_use)i;
+      return PF_OK;
+    }
+  return pf_fail(e, PF_BAD_INPUT, 0, "'%s' is none of certified, mpfr, both", text);
+}
+
 pf_status pf_options_rule(pf_options *o, const char *text, pf_error *e)
 {
   pf_rule rule;

@@ -12,6 +12,14 @@ typedef struct pf_strategy {
   const char *text;  /* a row given as text; NULL: the row of that name */
 } pf_strategy;
 
+/* Who decides.  The two never differ: certified arithmetic settles what is certainly right and
+   passes the rest on. */
+typedef enum pf_oracle_use {
+  PF_ORACLE_CERTIFIED,  /* certified double arithmetic, then the exact oracle */
+  PF_ORACLE_MPFR,       /* the exact oracle for every element */
+  PF_ORACLE_BOTH        /* the exact oracle; what certified arithmetic says is held against it */
+} pf_oracle_use;
+
 typedef struct pf_options {
   const pf_engine *engine[PF_MAX_ENGINES];
   int engine_count;
@@ -23,6 +31,8 @@ typedef struct pf_options {
   int strategy_count;   /* 0: every row of the case's graph but those taken by name only */
   pf_rule rule;
   bool only_equal;      /* PF_RULE_AGREE: judge only where the two enclosures are equal */
+  bool repeat;          /* run foreign engines twice: the same call must give the same bits */
+  pf_oracle_use oracle;
   bool measure;         /* find the worst element also where nothing is wrong */
 } pf_options;
 
@@ -44,6 +54,8 @@ int pf_options_foreign(const char *names);
 /* Adds to the selection: comma-separated names, or one row as "NAME: STEPS" or just STEPS.  A row's
    text must outlive the options. */
 pf_status pf_options_strategies(pf_options *o, const char *text, pf_error *e);
+/* "certified", "mpfr" or "both". */
+pf_status pf_options_oracle(pf_options *o, const char *text, pf_error *e);
 /* As pf_rule_parse; nothing changes on an error. */
 pf_status pf_options_rule(pf_options *o, const char *text, pf_error *e);
 

@@ -8,17 +8,9 @@
 #include "engines/engines.h"
 #include "plugin_parts.h"
 
-struct pf_plugin {
-  pf_engine engine;
-  const pfe_engine *public;
-  void *library, *state;
-  pfe_info info;
-  pf_declared declared, of_call;
-  pfe_answer answer;
-  bool opened, changed_control;
-  char *name;
-  char note[160], version[288];
-};
+#define COMMAND "exec:"
+
+enum { PATIENCE = 10000, TO_OPEN = 6 };  /* milliseconds for a call; times that to open */
 
 /* --- calls --------------------------------------------------------------------------------- */
 
@@ -75,6 +67,19 @@ static pf_status supports(const pf_engine *e, const pf_call *call, const char **
   return status == PFE_OK ? PF_OK : PF_UNSUPPORTED;
 }
 
+/* What is seen of another process. */
+static void take_remote(const pf_plugin *p, pf_answer *to)
+{
+  const pf_wire_seen *seen = pf_remote_seen(p->remote);
+  to->said = pf_remote_said(p->remote)[0] ? pf_remote_said(p->remote) : NULL;
+  to->stray = seen->stray;
+  to->misdeed = pf_remote_died(p->remote) ? PF_DIED
+                : seen->outside           ? PF_WROTE_OUTSIDE
+                : seen->input             ? PF_CHANGED_INPUT
+                : seen->control           ? PF_CHANGED_FENV
+                                          : PF_MISDEED_NONE;
+}
+
 /* The answer that the engine left, as ours. */
 static pf_status take_answer(pf_plugin *p, const pf_call *call, pfe_status status)
 {
@@ -88,6 +93,8 @@ static pf_status take_answer(pf_plugin *p, const pf_call *call, pfe_status statu
   to->kernel = from->kernel[0] ? from->kernel : NULL;
   to->row = from->row[0] ? from->row : NULL;
   to->declared = &p->of_call;
+  if (p->remote)
+    take_remote(p, to);
   if (status == PFE_OK && !pf_declared_from(&from->settings, &p->of_call, &field)) {
     snprintf(from->text, sizeof from->text, "its answer's settings: %s has no such value", field);
     return PF_ENGINE_ERROR;
@@ -122,14 +129,19 @@ static const pfe_engine *find_adapter(const char *spec, size_t length)
   return NULL;
 }
 
+static bool is_command(const char *spec)
+{
+  return !strncmp(spec, COMMAND, strlen(COMMAND));
+}
+
 bool pf_plugin_is(const char *spec)
 {
-  return strchr(spec, '/') || find_adapter(spec, strcspn(spec, ":"));
+  return is_command(spec) || strchr(spec, '/') || find_adapter(spec, strcspn(spec, ":"));
 }
 
 size_t pf_plugin_length(const char *list)
 {
-  return strcspn(list, ",");
+  return is_command(list) ? strlen(list) : strcspn(list, ",");
 }
 
 static pf_status load(pf_plugin *p, const char *path, pf_error *e)
@@ -161,8 +173,6 @@ static pf_status check(const pfe_engine *public, const char *spec, pf_error *e)
       public->name[strspn(public->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                         "0123456789_-.")])
     return pf_fail(e, PF_BAD_INPUT, 0, "%s: its name must be letters, digits and \"_-.\"", spec);
-  if (!public->open || !public->run)
-    return pf_fail(e, PF_BAD_INPUT, 0, "%s: open and run must not be NULL", spec);
   if (public->flags & ~(uint32_t)(PFE_TAKES_STEPS | PFE_RUNS_GRAPHS))
     return pf_fail(e, PF_BAD_INPUT, 0, "%s: its flags 0x%x hold one that does not exist", spec,
                    public->flags);
@@ -188,6 +198,8 @@ static pf_status open_engine(pf_plugin *p, const char *spec, const char *argumen
   char text[sizeof p->answer.text] = "";
   const pfe_request request = {.argument = argument, .threads = options->threads};
   PF_TRY(check(p->public, spec, e));
+  if (!p->public->open || !p->public->run)
+    return pf_fail(e, PF_BAD_INPUT, 0, "%s: open and run must not be NULL", spec);
   p->info.settings.accumulator = PFE_NONE;
   const pfe_status status = p->public->open(p->public, &request, &p->info, &p->state, text);
   text[sizeof text - 1] = 0;
@@ -223,34 +235,33 @@ static pf_status find(pf_plugin *p, const char *spec, const char *name, pf_error
 
 static void fill_engine(pf_plugin *p)
 {
+  const char *name = p->public->name;
   snprintf(p->note, sizeof p->note, "%s", p->public->note ? p->public->note : "");
-  snprintf(p->version, sizeof p->version, "%s%s%s%s%s", p->public->name,
-           p->info.version[0] ? " " : "", p->info.version, p->info.details[0] ? ", " : "",
-           p->info.details);
+  snprintf(p->version, sizeof p->version, "%s%s%s%s%s", name, p->info.version[0] ? " " : "",
+           p->info.version, p->info.details[0] ? ", " : "", p->info.details);
   p->engine = (pf_engine){
-    .name = p->name, .note = p->note, .version = p->version, .sum = p->declared.sum,
-    .foreign = true, .one_step = !takes(p, PFE_TAKES_STEPS),
+    .name = p->spec, .note = p->note, .version = p->version, .sum = p->declared.sum,
+    .foreign = true, .as_is = p->options.as_is, .one_step = !takes(p, PFE_TAKES_STEPS),
     .whole_graph = takes(p, PFE_RUNS_GRAPHS), .data = p, .supports = supports, .run = run};
 }
 
-pf_status pf_plugin_open(const char *spec, const pf_plugin_options *options, pf_plugin **out,
-                         pf_error *e)
+static pf_plugin *new_plugin(const char *spec, const pf_plugin_options *options)
 {
   pf_plugin *p = calloc(1, sizeof *p);
-  char *name = NULL, *argument = NULL;
-  pf_status status = p && split(spec, &name, &argument) == PF_OK && (p->name = strdup(spec))
-                         ? PF_OK
-                         : PF_NO_MEMORY;
-  const unsigned control = pf_control_get();
-  if (!status)
-    status = find(p, spec, name, e);
-  if (!status)
-    status = open_engine(p, spec, argument, options, e);
-  if (p && pf_control_get() != control) {
-    p->changed_control = true;
-    pf_control_set(control);
-  }
-  free(name);
+  if (!p)
+    return NULL;
+  p->spec = strdup(spec);
+  p->options = *options;
+  p->options.threads = options->threads ? options->threads : 1;
+  p->options.milliseconds = options->milliseconds ? options->milliseconds : PATIENCE;
+  if (p->spec)
+    return p;
+  free(p);
+  return NULL;
+}
+
+static pf_status finish(pf_plugin *p, pf_status status, pf_plugin **out)
+{
   if (status) {
     pf_plugin_close(p);
     return status;
@@ -258,6 +269,87 @@ pf_status pf_plugin_open(const char *spec, const pf_plugin_options *options, pf_
   fill_engine(p);
   *out = p;
   return PF_OK;
+}
+
+pf_status pf_plugin_open_here(const char *spec, const pf_plugin_options *options, pf_plugin **out,
+                              pf_error *e)
+{
+  pf_plugin *p = new_plugin(spec, options);
+  char *name, *argument;
+  if (!p || split(spec, &name, &argument))
+    return finish(p, PF_NO_MEMORY, out);
+  const unsigned control = pf_control_get();
+  pf_status status = find(p, spec, name, e);
+  if (!status)
+    status = open_engine(p, spec, argument, &p->options, e);
+  if (pf_control_get() != control) {
+    p->changed_control = true;
+    pf_control_set(control);
+  }
+  free(name);
+  return finish(p, status, out);
+}
+
+/* What the child of an isolated engine does. */
+static int serve(void *user, int fd)
+{
+  const pf_plugin *p = user;
+  return pf_plugin_serve(p->spec, &p->options, fd, fd);
+}
+
+/* A process of our own that lives has named the engine in its text. */
+static pf_status fail_remote(const pf_plugin *p, pfe_status status, bool died, const char *text,
+                             pf_error *e)
+{
+  const char *said = pf_remote_said(p->remote);
+  const pf_status s = status == PFE_ABSENT ? PF_UNSUPPORTED : PF_BAD_INPUT;
+  if (!died && !is_command(p->spec))
+    return pf_fail(e, s, 0, "%s", text);
+  return pf_fail(e, s, 0, "%s: %s%s%s%s", p->spec, died ? "DIED when it was opened: " : "", text,
+                 said[0] ? ": " : "", said);
+}
+
+static pf_status open_remote(pf_plugin *p, pf_error *e)
+{
+  char text[sizeof p->answer.text] = "";
+  bool died;
+  const pf_remote_how how = {
+    .command = is_command(p->spec) ? p->spec + strlen(COMMAND) : NULL, .serve = serve, .user = p,
+    .open_milliseconds = p->options.milliseconds * TO_OPEN,
+    .call_milliseconds = p->options.milliseconds};
+  const pfe_request request = {.threads = p->options.threads};
+  p->remote = pf_remote_new(&how);
+  if (!p->remote)
+    return PF_NO_MEMORY;
+  p->info.settings.accumulator = PFE_NONE;
+  const pfe_status status =
+      pf_remote_open(p->remote, &request, &p->of_remote, &p->info, text, &died);
+  if (status)
+    return fail_remote(p, status, died, text, e);
+  p->changed_control = pf_remote_seen(p->remote)->control != 0;
+  p->of_remote.run = pf_remote_run;
+  p->public = &p->of_remote;
+  p->state = p->remote;
+  PF_TRY(check(p->public, p->spec, e));
+  return check_info(p, p->spec, e);
+}
+
+static pf_status open_elsewhere(const char *spec, const pf_plugin_options *options,
+                                pf_plugin **out, pf_error *e)
+{
+  pf_plugin *p = new_plugin(spec, options);
+  return finish(p, p ? open_remote(p, e) : PF_NO_MEMORY, out);
+}
+
+pf_status pf_plugin_open(const char *spec, const pf_plugin_options *options, pf_plugin **out,
+                         pf_error *e)
+{
+  if (options->isolate || is_command(spec))
+    return open_elsewhere(spec, options, out, e);
+  pf_plugin *trial;
+  PF_TRY(open_elsewhere(spec, options, &trial, e));
+  pf_plugin_close(trial);
+  return pf_plugin_open_here(spec, options, out, e);
 }
 
 void pf_plugin_close(pf_plugin *p)
@@ -268,7 +360,8 @@ void pf_plugin_close(pf_plugin *p)
     p->public->close(p->state);
   if (p->library)
     dlclose(p->library);
-  free(p->name);
+  pf_remote_free(p->remote);
+  free(p->spec);
   free(p);
 }
 

@@ -16,9 +16,10 @@ _Static_assert((int)PFE_ADD == PF_ADD && (int)PFE_ORDER_LANES == PF_LANES,
 _Static_assert(PF_TOWARD_ZERO == 2 && PF_OVERFLOW_WRAP == 3 && PF_UNSIGNED == 2,
                "as pfe_format numbers them");
 
-static pfe_tensor tensor_of(const pf_matrix *m)
+static pfe_tensor tensor_of(const pf_matrix *m, pfe_shape shape)
 {
-  pfe_tensor t = {.data = m->data, .dtype = (int32_t)m->dtype, .row_stride = m->row_stride,
+  pfe_tensor t = {.data = m->data, .dtype = (int32_t)m->dtype, .shape = (int32_t)shape,
+                  .row_stride = m->row_stride,
                   .column_stride = m->column_stride};
   memcpy(t.batch_stride, m->batch_stride, sizeof t.batch_stride);
   return t;
@@ -87,6 +88,16 @@ static pfe_scales scales_of(const pf_problem *p, const pf_scales *s, const int64
   return to;
 }
 
+/* Results of steps that are laid out are casts of operands. */
+static pfe_shape shape_of(const pf_call *call, int ref)
+{
+  if (ref == PF_REF_X || ref == PF_REF_Y)
+    return ref == PF_REF_X ? PFE_SHAPE_X : PFE_SHAPE_Y;
+  if (ref < PF_REF_STEP)
+    return PFE_SHAPE_OUT;
+  return call->y_side >> (ref - PF_REF_STEP) & 1 ? PFE_SHAPE_Y : PFE_SHAPE_X;
+}
+
 void pf_public_call_set(const pf_call *call, pf_public_call *to)
 {
   const pf_problem *p = call->problem;
@@ -103,10 +114,10 @@ void pf_public_call_set(const pf_call *call, pf_public_call *to)
     set_step(&call->steps[i], &to->step[i]);
   for (int r = 0; r < PF_REF_STEP + PF_MAX_STEPS; r++)
     if (call->value[r]) {
-      to->tensor[r] = tensor_of(call->value[r]);
+      to->tensor[r] = tensor_of(call->value[r], shape_of(call, r));
       c->tensor[r] = &to->tensor[r];
     }
-  to->out = tensor_of(call->out);
+  to->out = tensor_of(call->out, PFE_SHAPE_OUT);
 }
 
 static bool holds(const pfe_types *t, const pf_public_call *call)

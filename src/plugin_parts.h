@@ -3,6 +3,26 @@
 #define PF_PLUGIN_PARTS_H
 
 #include "plugin.h"
+#include "remote.h"
+
+struct pf_plugin {
+  pf_engine engine;
+  const pfe_engine *public;
+  void *library, *state;
+  pf_remote *remote;       /* it is in another process: state, too */
+  pfe_engine of_remote;    /* public, then */
+  pf_plugin_options options;
+  pfe_info info;
+  pf_declared declared, of_call;
+  pfe_answer answer;
+  bool opened, changed_control;
+  char *spec;
+  char note[160], version[288];
+};
+
+/* As pf_plugin_open, but in this very process, without a trial. */
+pf_status pf_plugin_open_here(const char *spec, const pf_plugin_options *options, pf_plugin **out,
+                              pf_error *e);
 
 /* A call as the public interface has it. */
 typedef struct pf_public_call {

@@ -142,6 +142,11 @@ static void print_engine(const pf_result *r, FILE *to)
   char declared[200] = "";
   if (r->engine->version)
     fprintf(to, "    %-9s %s\n", "engine", r->engine->version);
+  for (const char *line = r->said; line && *line;) {
+    const size_t length = strcspn(line, "\n");
+    fprintf(to, "    %-9s %.*s\n", "said", (int)length, line);
+    line += length + (line[length] != 0);
+  }
   if (!r->run)
     return;
   if (r->run->kernel)

@@ -1,44 +1,9 @@
-/* From a case to results.  Runs first, then one pass over the output's elements: the exact sum of
-   an element is asked for once and serves every row and engine. */
-#include "session.h"
-
+/* From a case to results: rows are bound and run, then judged (session_judge.c). */
 #include <math.h>
 #include <string.h>
 
+#include "session_parts.h"
 #include "session_whole.h"
-
-/* A row bound to the case. */
-typedef struct pf_bound_row {
-  pf_strategy strategy;
-  pf_plan plan;
-  pf_status status;
-  pf_error error;
-} pf_bound_row;
-
-/* A run against an enclosure; under PF_RULE_AGREE also the other run against the other one. */
-typedef struct pf_comparison {
-  int run, ask, other_run, other_ask;  /* the last two are -1 elsewhere */
-  int same_as;                         /* an earlier one with the same steps; -1 */
-  pf_result result;
-} pf_comparison;
-
-typedef struct pf_bench {
-  pf_session *session;
-  const pf_case *what;
-  pf_problem problem;
-  int rows;
-  pf_bound_row *row;
-  pf_bound_row *promise;
-  int runs;                /* engine_count * rows; run e * rows + r */
-  pf_run *run;
-  pf_status *status;
-  int asks;
-  pf_ask *ask;             /* the promise's come after those of the runs */
-  pf_encloser *encloser;
-  bool judgeable;          /* some run has something to be held against */
-  int comparisons;
-  pf_comparison *comparison;
-} pf_bench;
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
@@ -96,6 +61,33 @@ static void take_run(pf_bench *b, int from, int to, bool whole)
   b->run[to].step[b->row[to % b->rows].plan.count - 1] = b->run[to].got;
 }
 
+/* NaN has no payload here. */
+static bool same_results(const double *a, const double *b, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (memcmp(&a[i], &b[i], sizeof *a) && !(isnan(a[i]) && isnan(b[i])))
+      return false;
+  return true;
+}
+
+static pf_status run_one(pf_bench *b, int i)
+{
+  const pf_options *o = &b->session->options;
+  const pf_engine *engine = o->engine[i / b->rows];
+  const pf_plan *plan = &b->row[i % b->rows].plan;
+  pf_arena *a = &b->session->work;
+  pf_run *run = &b->run[i], again;
+  PF_TRY(pf_interpret(&b->problem, plan, engine, a, run));
+  if (!o->repeat || !engine->foreign || run->misdeed)
+    return PF_OK;
+  const pf_status status = pf_interpret(&b->problem, plan, engine, a, &again);
+  if (status)
+    *run = again;
+  else if (!same_results(run->got, again.got, b->problem.shape.outputs))
+    run->misdeed = PF_UNREPEATABLE;
+  return status;
+}
+
 static pf_status run_all(pf_bench *b)
 {
   const pf_options *o = &b->session->options;
@@ -115,8 +107,7 @@ static pf_status run_all(pf_bench *b)
     if (same >= 0)
       take_run(b, same, i, o->engine[engine]->whole_graph);
     else
-      b->status[i] = pf_interpret(&b->problem, &b->row[row].plan, o->engine[engine],
-                                  &b->session->work, &b->run[i]);
+      b->status[i] = run_one(b, i);
     if (b->status[i] == PF_NO_MEMORY)
       return PF_NO_MEMORY;
   }
@@ -131,6 +122,7 @@ static pf_verdict misdeed_verdict(pf_misdeed m)
   case PF_WROTE_OUTSIDE: return PF_VERDICT_GUARD;
   case PF_CHANGED_INPUT: return PF_VERDICT_INPUT;
   case PF_CHANGED_FENV: return PF_VERDICT_FENV;
+  case PF_UNREPEATABLE: return PF_VERDICT_UNREPEATABLE;
   case PF_DIED: return PF_VERDICT_DIED;
   case PF_MISDEED_NONE: break;
   }
@@ -160,6 +152,7 @@ static void prepare_result(const pf_bench *b, pf_comparison *c)
     r->verdict = died ? PF_VERDICT_DIED : PF_VERDICT_UNSUPPORTED;
     r->machinery = died || s == PF_UNSUPPORTED ? PF_OK : s;
     r->why = b->run[failed].why;
+    r->said = died ? b->run[failed].said : NULL;
     return;
   }
   r->plan = &b->row[row].plan;
@@ -264,191 +257,6 @@ static pf_status list_asks(pf_bench *b)
   return PF_OK;
 }
 
-/* --- elements ------------------------------------------------------------------------------ */
-
-pf_measured pf_measure(pf_encloser *e, const pf_oracle *oracle, const pf_format *out,
-                       int64_t element, double got, const pf_enclosure *allowed)
-{
-  pf_measured m = {.element = element, .got = got, .allowed = *allowed};
-  m.magnitude = pf_exact(e, element, &m.special);
-  m.exact = m.special ? NAN : oracle->nearest(oracle->state, pf_format_of(PF_F64));
-  m.error = !m.special && isfinite(got) ? oracle->distance(oracle->state, got) : INFINITY;
-  if (m.error == 0)
-    return m;
-  m.share = allowed->radius > 0 ? m.error / allowed->radius : INFINITY;
-  m.ulps = isfinite(m.exact) ? m.error / pf_ulp(out, m.exact) : INFINITY;
-  return m;
-}
-
-static const pf_step *last_step(const pf_plan *plan)
-{
-  return &plan->step[plan->count - 1];
-}
-
-static void look_closer(const pf_bench *b, pf_comparison *c, int64_t element, double got,
-                        const pf_enclosure *allowed, bool wrong, bool other_side)
-{
-  pf_tally *t = &c->result.tally;
-  const pf_rule *rule = &c->result.rule;
-  const pf_format *out = &last_step(c->result.plan)->out;
-  const pf_measured m = pf_measure(b->encloser, &b->session->oracle, out, element, got, allowed);
-  const double share = rule->kind == PF_RULE_NMSE ? m.error : m.share;
-  if (rule->kind == PF_RULE_NMSE && isfinite(m.error))
-    pf_nmse_add(&t->nmse, m.error, m.exact);
-  if (t->worst >= 0 && (wrong ? t->worst_is_wrong && !(share > t->worst_share)
-                              : t->worst_is_wrong || !(share > t->worst_share)))
-    return;
-  t->worst = element;
-  t->worst_share = share;
-  t->worst_is_wrong = wrong;
-  c->result.worst = m;
-  c->result.other_side = other_side;
-  c->result.finer =
-      wrong && m.share <= 1 && isfinite(allowed->radius) && !pf_rule_is_familiar(rule);
-}
-
-static void judge(pf_bench *b, pf_comparison *c, const pf_enclosure *enclosures, int64_t element)
-{
-  const pf_options *o = &b->session->options;
-  pf_tally *t = &c->result.tally;
-  const bool familiar = pf_rule_is_familiar(&o->rule);
-  const pf_enclosure mine =
-      familiar ? pf_rule_enclose(&o->rule, &b->problem, last_step(c->result.plan), b->encloser,
-                                 &b->session->oracle, element)
-               : enclosures[c->ask];
-  if (o->rule.kind == PF_RULE_AGREE && o->only_equal &&
-      !pf_set_equal(&mine.set, &enclosures[c->other_ask].set)) {
-    t->skipped++;
-    return;
-  }
-  const double got = b->run[c->run].got[element];
-  const bool right = pf_tally_element(t, &mine, got);
-  if (familiar)
-    t->order = 0;  /* such rules know nothing of orders */
-  if (!right || o->measure || o->rule.kind == PF_RULE_NMSE)
-    look_closer(b, c, element, got, &mine, !right, false);
-  b->session->elements++;
-  b->session->products += (uint64_t)b->problem.shape.k;
-  if (c->other_run < 0)
-    return;
-  const pf_enclosure *theirs = &enclosures[c->other_ask];
-  const double other = b->run[c->other_run].got[element];
-  const bool other_right = pf_tally_element(t, theirs, other);
-  if (!other_right)
-    look_closer(b, c, element, other, theirs, true, true);
-  if ((!right || !other_right) && !pf_set_overlap(&mine.set, &theirs->set))
-    t->predicted = true;
-}
-
-/* Models replay a case hundreds of times: B*M*N*K up to which that takes no more than a moment. */
-enum { MODEL_WORK = 1 << 20 };
-
-static pf_status find_model(pf_bench *b, pf_result *r)
-{
-  const bool wrong = r->verdict == PF_VERDICT_IMPOSSIBLE || r->verdict == PF_VERDICT_SPECIAL;
-  if (!wrong || r->rule.kind != PF_RULE_CONTRACT || b->problem.shape.work > MODEL_WORK)
-    return PF_OK;
-  r->models_tried = true;
-  return pf_model_find(&b->problem, r->plan, r->run->got, &b->session->scratch, &r->match);
-}
-
-/* The verdict of a comparison that another stands for. */
-static void take_over(pf_comparison *to, const pf_comparison *from)
-{
-  to->result.verdict = from->result.verdict;
-  to->result.tally = from->result.tally;
-  to->result.worst = from->result.worst;
-  to->result.other_side = from->result.other_side;
-  to->result.finer = from->result.finer;
-  to->result.models_tried = from->result.models_tried;
-  to->result.match = from->result.match;
-}
-
-static pf_verdict verdict_of(const pf_result *r)
-{
-  const pf_verdict v = pf_tally_verdict(&r->tally);
-  const bool passes = r->rule.kind != PF_RULE_NMSE || pf_nmse_of(&r->tally.nmse) <= r->rule.nmse;
-  return v == PF_VERDICT_OK && !passes ? PF_VERDICT_IMPOSSIBLE : v;
-}
-
-static bool is_judged(const pf_comparison *c)
-{
-  return c->result.verdict == PF_VERDICT_OK && c->same_as < 0;
-}
-
-/* Whether an infinity or NaN counts as ORDER depends on the whole set. */
-static bool inside(const pf_enclosure *e, double got)
-{
-  if (got >= e->set.lo && got <= e->set.hi)
-    return true;
-  return e->whole && pf_set_allows(&e->set, got) && !pf_set_is_open(&e->set);
-}
-
-static bool settled(const pf_bench *b, const pf_comparison *c, const pf_enclosure *subset,
-                    int64_t element)
-{
-  return inside(&subset[c->ask], b->run[c->run].got[element]) &&
-         (c->other_run < 0 ||
-          inside(&subset[c->other_ask], b->run[c->other_run].got[element]));
-}
-
-/* Almost every element is right, and certified arithmetic can tell: true if all comparisons of this
-   one are settled so, and counted.  What is measured, or judged only where two enclosures are
-   equal, needs them exactly. */
-static bool settle(pf_bench *b, pf_enclosure *subset, int64_t element)
-{
-  const pf_options *o = &b->session->options;
-  if (o->measure || o->only_equal || pf_rule_is_familiar(&o->rule))
-    return false;
-  pf_enclose_inside(b->encloser, element, subset);
-  for (int i = 0; i < b->comparisons; i++)
-    if (is_judged(&b->comparison[i]) && !settled(b, &b->comparison[i], subset, element))
-      return false;
-  for (int i = 0; i < b->comparisons; i++)
-    if (is_judged(&b->comparison[i])) {
-      const int sides = b->comparison[i].other_run < 0 ? 1 : 2;
-      b->comparison[i].result.tally.judged += sides;
-      b->session->elements++;
-      b->session->products += (uint64_t)b->problem.shape.k;
-    }
-  return true;
-}
-
-static pf_status judge_all(pf_bench *b)
-{
-  const char *why = NULL;
-  pf_enclosure *enclosures = pf_alloc_array(&b->session->work, (size_t)b->asks, sizeof *enclosures);
-  if (!enclosures)
-    return PF_NO_MEMORY;
-  const pf_status status = pf_encloser_new(&b->problem, &b->session->oracle, b->ask, b->asks,
-                                           &b->session->work, &b->encloser, &why);
-  if (status == PF_NO_MEMORY)
-    return status;
-  for (int i = 0; i < b->comparisons; i++)
-    if (status && b->comparison[i].result.verdict == PF_VERDICT_OK) {
-      b->comparison[i].result.verdict = PF_VERDICT_UNSUPPORTED;
-      b->comparison[i].result.why = why;
-    }
-  for (int64_t element = 0; !status && element < b->problem.shape.outputs; element++) {
-    if (settle(b, enclosures, element))
-      continue;
-    pf_enclose(b->encloser, element, enclosures);
-    for (int i = 0; i < b->comparisons; i++)
-      if (is_judged(&b->comparison[i]))
-        judge(b, &b->comparison[i], enclosures, element);
-  }
-  for (int i = 0; i < b->comparisons; i++) {
-    pf_comparison *c = &b->comparison[i];
-    if (c->result.verdict == PF_VERDICT_OK && c->same_as >= 0)
-      take_over(c, &b->comparison[c->same_as]);
-    else if (c->result.verdict == PF_VERDICT_OK)
-      c->result.verdict = verdict_of(&c->result);
-    if (c->same_as < 0)
-      PF_TRY(find_model(b, &c->result));
-  }
-  return PF_OK;
-}
-
 pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each, void *user)
 {
   pf_bench b = {.session = s, .what = c};
@@ -460,7 +268,7 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
   PF_TRY(settle_whole(&b, pf_whole_claim));
   PF_TRY(list_asks(&b));
   if (b.judgeable)
-    PF_TRY(judge_all(&b));
+    PF_TRY(pf_judge_all(&b));
   PF_TRY(settle_whole(&b, pf_whole_settle));
   for (int i = 0; i < b.comparisons; i++)
     each(user, &b.comparison[i].result);

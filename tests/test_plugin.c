@@ -7,98 +7,21 @@
 
 #include <cmocka.h>
 
-#include <fenv.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "control.h"
-#include "form_text.h"
-#include "mpfr_oracle.h"
-#include "session.h"
+#include "plugin_fixture.h"
 
-#define PLUGIN(NAME) "./build/plugin/" NAME ".so"
-#define MISBEHAVING(DEED) PLUGIN("misbehaving") ":" DEED
-
-typedef struct seen {
-  int results;
-  int verdict[PF_VERDICT_COUNT];
-  pf_status machinery;
-  char why[200], kernel[96], legalised[96];
-  bool as_matmul;
-  pf_declared declared;
-} seen;
-
-static pf_session session;
-static char notice[400];
-
-static int open_session(void **state)
-{
-  (void)state;
-  return pf_mpfr_oracle_new(&session.oracle);
-}
-
-static int close_session(void **state)
-{
-  (void)state;
-  pf_session_free(&session);
-  pf_mpfr_oracle_free(&session.oracle);
-  return 0;
-}
-
-static void take_notice(const char *text)
-{
-  snprintf(notice, sizeof notice, "%s", text);
-}
-
-static void note(void *user, const pf_result *r)
-{
-  seen *s = user;
-  s->results++;
-  if (r->machinery)
-    s->machinery = r->machinery;
-  else
-    s->verdict[r->verdict]++;
-  if (r->why)
-    snprintf(s->why, sizeof s->why, "%s", r->why);
-  if (!r->run)
-    return;
-  snprintf(s->kernel, sizeof s->kernel, "%s", r->run->kernel ? r->run->kernel : "");
-  snprintf(s->legalised, sizeof s->legalised, "%s", r->run->legalised ? r->run->legalised : "");
-  s->as_matmul = r->run->as_matmul;
-  if (r->run->declared)
-    s->declared = *r->run->declared;
-}
+static const pf_plugin_options here = {.threads = 1};
 
 static seen examine(const char *text, const char *engines, const char *strategies)
 {
-  pf_case c;
-  pf_error e = {0};
-  seen s = {0};
-  pf_options *o = &session.options;
-  pf_options_default(o);
-  o->notice = take_notice;
-  notice[0] = 0;
-  if (pf_options_engines(o, engines, &e) || pf_options_strategies(o, strategies, &e))
-    fail_msg("%s", e.text);
-  pf_arena_reset(&session.cases);
-  if (pf_text_parse(text, strlen(text), &session.cases, &c, &e))
-    fail_msg("%s: %s", text, e.text);
-  assert_int_equal(pf_session_examine(&session, &c, note, &s), PF_OK);
-  pf_options_close(o);
-  return s;
+  return examine_opened(text, engines, strategies, &here);
 }
 
 /* --- opening ------------------------------------------------------------------------------- */
 
 static void check_refusal(const char *spec, const char *text)
 {
-  pf_options o;
-  pf_error e = {0};
-  pf_options_default(&o);
-  assert_int_equal(pf_options_engines(&o, spec, &e), PF_BAD_INPUT);
-  if (!strstr(e.text, text))
-    fail_msg("%s: '%s' does not say '%s'", spec, e.text, text);
-  pf_options_close(&o);
+  check_refusal_opened(spec, text, &here);
 }
 
 static void test_what_is_no_engine_says_why(void **state)
@@ -112,6 +35,7 @@ static void test_what_is_no_engine_says_why(void **state)
   check_refusal(MISBEHAVING("open-fails"), "this is why");
   check_refusal(MISBEHAVING("open-absent"), "install libmine");
   check_refusal(MISBEHAVING("open-settings"), "flush_sums");
+  check_refusal(MISBEHAVING("open-aborts"), "DIED when it was opened: it died of signal 6");
 }
 
 static void test_environment_is_put_back(void **state)

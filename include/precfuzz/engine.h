@@ -101,13 +101,18 @@ typedef struct pfe_info {
 
 /* --- what an engine is asked ----------------------------------------------------------------- */
 
-/* A view of [batches..., rows, columns]; stride 0 along what is broadcast.  x is [.., m, k],
-   y [.., k, n]; c, bias and every result [.., m, n].  Strides are not negative, data need only be
-   aligned to its element. */
+typedef enum pfe_shape {
+  PFE_SHAPE_X = 0,         /* [batches..., m, k]: x and casts of it */
+  PFE_SHAPE_Y = 1,         /* [batches..., k, n]: y and casts of it */
+  PFE_SHAPE_OUT = 2        /* [batches..., m, n]: c, bias and every result */
+} pfe_shape;
+
+/* A view of [batches..., rows, columns]; stride 0 along what is broadcast.  Strides are not negative,
+   data need only be aligned to its element. */
 typedef struct pfe_tensor {
   void *data;              /* element (0, ..., 0); of operands to be read only */
   int32_t dtype;           /* pfe_dtype */
-  int32_t reserved;
+  int32_t shape;           /* pfe_shape */
   int64_t batch_stride[PFE_MAX_BATCH];
   int64_t row_stride, column_stride;
 } pfe_tensor;

@@ -29,6 +29,8 @@ int pf_cmd_random(int argc, char **argv);
 int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
+int pf_cmd_engine_host(int argc, char **argv);
+int pf_cmd_engine_test(int argc, char **argv);
 
 /* --- messages (messages.c) ----------------------------------------------------------------- */
 
@@ -56,7 +58,8 @@ void pf_cli_print_dims(char open, int rank, const int64_t *dim, char close, FILE
 typedef struct pf_settings {
   const char *engine[PF_MAX_ENGINES];  /* of --engine */
   int engines;
-  const char *threads; /* of --threads; NULL: not given */
+  const char *threads, *seconds;       /* of --threads, --timeout; NULL: not given */
+  bool isolate, repeat;                /* --isolate, --repeat */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
   const char *rule, *allow;
@@ -79,6 +82,12 @@ bool pf_settings_know(const pf_settings *s, const pf_result *r);
 /* A line with the command that shows the result again. */
 void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
                                const char *path, FILE *to);
+
+/* --- foreign engines (foreign.c) ------------------------------------------------------------ */
+
+/* A line or more on one: version, declared settings, dtypes.  An exit code. */
+int pf_cli_print_foreign(const char *spec);
+int pf_cli_print_adapters(void);
 
 /* --- files (files.c) ----------------------------------------------------------------------- */
 

@@ -83,16 +83,29 @@ static void print_engines(bool listed)
   }
 }
 
+static error_t parse_engine(int key, char *arg, struct argp_state *state)
+{
+  int *code = state->input;
+  if (key == ARGP_KEY_ARG)
+    *code = pf_cli_worse(*code, pf_cli_print_foreign(arg));
+  return key == ARGP_KEY_ARG ? 0 : ARGP_ERR_UNKNOWN;
+}
+
 int pf_cmd_engines(int argc, char **argv)
 {
   static const struct argp argp = {
-    .doc = "Lists the engines: name, stated order of summation, what it is.\v"
+    .parser = parse_engine, .args_doc = "[ENGINE...]",
+    .doc = "Lists the engines: name, stated order of summation, what it is; of a library, or of an "
+           "ENGINE that is named (./libmine.so), version and dtypes.\v"
            "A name up to its ':' stands for the whole family.  Where the order is 'any' a result "
            "is judged by what every order may give."};
-  argp_parse(&argp, argc, argv, 0, NULL, NULL);
+  int code = PF_EXIT_CLEAN;
+  argp_parse(&argp, argc, argv, 0, NULL, &code);
+  if (argc > 1)
+    return code;
   puts("taken where nothing is said:");
   print_engines(true);
   puts("\ntaken by name only:");
   print_engines(false);
-  return PF_EXIT_CLEAN;
+  return pf_cli_print_adapters();
 }

@@ -7,15 +7,22 @@
 
 #include "mpfr_oracle.h"
 
-enum { KEY_THREADS = 1000 };
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_REPEAT };
 
 static const struct argp_option options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
    .doc = "Engines that do the arithmetic: names with commas between; a name up to its ':' takes "
-          "the whole family, ./libmine.so is a shared object, installed takes every library that "
-          "is there.  Default: all that precfuzz engines lists first", .group = 1},
+          "the whole family, ./libmine.so is a shared object, exec:COMMAND another process, "
+          "installed takes every library that is there.  Default: all that precfuzz engines lists first", .group = 1},
   {.name = "threads", .key = KEY_THREADS, .arg = "N",
    .doc = "Threads that a library may use; default 1"},
+  {.name = "isolate", .key = KEY_ISOLATE,
+   .doc = "Run libraries in children, so that one that dies is a finding; always where there are "
+          "several"},
+  {.name = "repeat", .key = KEY_REPEAT,
+   .doc = "Make each call of a library twice: other bits are a finding"},
+  {.name = "timeout", .key = KEY_TIMEOUT, .arg = "SECONDS",
+   .doc = "For a call in another process, then it counts as dead; default 10"},
   {.name = "strategy", .key = 's', .arg = "NAMES|ROW",
    .doc = "Strategies: names with commas between, or one row as text, 'NAME: STEPS'.  Default: "
           "all rows of the graph (precfuzz strategies), under rule agree eager,inductor"},
@@ -42,6 +49,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     pf_cli_number(state, "threads", arg, 1, 1024);
     s->threads = arg;
     return 0;
+  case KEY_TIMEOUT:
+    pf_cli_number(state, "timeout", arg, 1, 86400);
+    s->seconds = arg;
+    return 0;
+  case KEY_ISOLATE: s->isolate = true; return 0;
+  case KEY_REPEAT: s->repeat = true; return 0;
   case 's':
     if (s->strategies == PF_MAX_STRATEGIES)
       argp_error(state, "more than %d times --strategy", PF_MAX_STRATEGIES);
@@ -70,6 +83,12 @@ static pf_status read_environment(pf_settings *s, pf_error *e)
   }
   if (s->threads)
     setenv("PRECFUZZ_THREADS", s->threads, 1);
+  if (s->seconds)
+    setenv("PRECFUZZ_TIMEOUT", s->seconds, 1);
+  if (s->isolate)
+    setenv("PRECFUZZ_ISOLATE", "1", 1);
+  if (s->repeat)
+    setenv("PRECFUZZ_REPEAT", "1", 1);
   if (s->strategies)
     unsetenv("PRECFUZZ_STRATEGIES");
   if (s->rule)
@@ -84,6 +103,10 @@ static int read_options(pf_settings *s)
   pf_options *o = &s->session.options;
   pf_error e = {0};
   pf_status status = PF_OK;
+  int foreign = 0;
+  for (int i = 0; i < s->engines; i++)
+    foreign += pf_options_foreign(s->engine[i]);
+  o->opening.isolate |= foreign > 1;
   for (int i = 0; i < s->engines && !status; i++)
     status = (i ? pf_options_add_engines : pf_options_engines)(o, s->engine[i], &e);
   if (status)
@@ -196,6 +219,10 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
   pf_rule_print(&r->rule, rule, sizeof rule);
   fprintf(to, "    reproduce precfuzz check --rule %s --engine ", rule);
   pf_cli_quote(r->engine->name, to);
+  if (s->session.options.opening.isolate && r->engine->foreign)
+    fputs(" --isolate", to);
+  if (s->session.options.repeat && r->engine->foreign)
+    fputs(" --repeat", to);
   print_strategy(s, r->strategy, to);
   if (r->rule.kind == PF_RULE_AGREE)
     print_strategy(s, r->against, to);
