@@ -158,7 +158,7 @@ static pfe_status read_argument(const pf_cblas_kind *kind, const char *argument,
     return PFE_OK;
   if (!argument || !*argument) {
     snprintf(text, 192, "a library's path is needed: cblas:PATH or cblas:PATH:gemm");
-    return PFE_ERROR;
+    return PFE_ABSENT;
   }
   snprintf(path, 512, "%.*s", (int)(*only < 0 ? strlen(argument) : (size_t)(colon - argument)),
            argument);
@@ -188,6 +188,7 @@ static pfe_status load(pf_cblas *l, const pf_cblas_kind *kind, const char *path,
   find_entries(l);
   l->wide = has_wide_integers(l);
   l->flushes = may_flush_bf16();
+  l->skips_zeros = find(l, "bli_info_get_version_str") != NULL;
   return PFE_OK;
 }
 

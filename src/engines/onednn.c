@@ -26,31 +26,33 @@ int pf_dnnl_type(int32_t dtype)
   }
 }
 
+#define SUMS(X, Y) {X, Y, PFE_F32, PFE_F32, PFE_F32, PFE_F32}
 #define FLOATS(X, Y, OUT)                                                                       \
   {X, Y, PFE_F32, OUT, OUT, OUT}, {X, Y, PFE_F32, OUT, PFE_NONE, PFE_F32}
 #define F8(X, Y)                                                                                \
-  FLOATS(X, Y, PFE_F32), FLOATS(X, Y, PFE_BF16), FLOATS(X, Y, PFE_F16),                         \
+  SUMS(X, Y), FLOATS(X, Y, PFE_BF16), FLOATS(X, Y, PFE_F16),                                    \
   FLOATS(X, Y, PFE_F8_E4M3FN), FLOATS(X, Y, PFE_F8_E5M2)
 #define INTEGERS(X, Y, OUT) {X, Y, PFE_S32, OUT, PFE_NONE, PFE_NONE}
 #define BYTES(X, Y)                                                                             \
   INTEGERS(X, Y, PFE_S32), INTEGERS(X, Y, PFE_F32), INTEGERS(X, Y, PFE_BF16),                   \
   INTEGERS(X, Y, PFE_F16), INTEGERS(X, Y, PFE_S8), INTEGERS(X, Y, PFE_U8)
 
-/* Which of these a processor has, the library says of each. */
+/* Which of these a processor has, the library is asked. */
 static const pfe_types primitive_types[] = {
-  FLOATS(PFE_F32, PFE_F32, PFE_F32),
-  FLOATS(PFE_BF16, PFE_BF16, PFE_F32), FLOATS(PFE_BF16, PFE_BF16, PFE_BF16),
+  SUMS(PFE_F32, PFE_F32),
+  SUMS(PFE_BF16, PFE_BF16), FLOATS(PFE_BF16, PFE_BF16, PFE_BF16),
   {PFE_BF16, PFE_BF16, PFE_F32, PFE_F32, PFE_F32, PFE_BF16},
-  FLOATS(PFE_F16, PFE_F16, PFE_F32), FLOATS(PFE_F16, PFE_F16, PFE_F16),
+  SUMS(PFE_F16, PFE_F16), FLOATS(PFE_F16, PFE_F16, PFE_F16),
   {PFE_F16, PFE_F16, PFE_F32, PFE_F32, PFE_F32, PFE_F16},
   F8(PFE_F8_E4M3FN, PFE_F8_E4M3FN), F8(PFE_F8_E5M2, PFE_F8_E5M2),
   F8(PFE_F8_E4M3FN, PFE_F8_E5M2), F8(PFE_F8_E5M2, PFE_F8_E4M3FN),
   BYTES(PFE_S8, PFE_S8), BYTES(PFE_U8, PFE_S8), BYTES(PFE_S8, PFE_U8), BYTES(PFE_U8, PFE_U8),
 };
 
+_Static_assert(sizeof primitive_types / sizeof *primitive_types <= PF_DNNL_TYPES, "all have a place");
+
 static const pfe_types gemm_types[] = {
-  {PFE_F32, PFE_F32, PFE_F32, PFE_F32, PFE_F32, PFE_F32},
-  {PFE_BF16, PFE_BF16, PFE_F32, PFE_F32, PFE_F32, PFE_F32},
+  SUMS(PFE_F32, PFE_F32), SUMS(PFE_BF16, PFE_BF16),
   INTEGERS(PFE_S8, PFE_S8, PFE_S32), INTEGERS(PFE_U8, PFE_S8, PFE_S32),
 };
 
@@ -158,6 +160,17 @@ static void find_flushing(pf_dnnl *d, int isa)
 #endif
 }
 
+static void set_types(pf_dnnl *d)
+{
+  const bool gemm = d->mode == PF_DNNL_GEMM;
+  const pfe_types *from = gemm ? gemm_types : primitive_types;
+  const size_t count = gemm ? sizeof gemm_types / sizeof *gemm_types
+                            : sizeof primitive_types / sizeof *primitive_types;
+  for (size_t i = 0; i < count; i++)
+    if (gemm ? from[i].x != PFE_BF16 || d->f.gemm_bf16bf16f32 : pf_dnnl_primitive_has(d, &from[i]))
+      d->types[d->types_count++] = from[i];
+}
+
 static void describe(pf_dnnl *d, const pfe_request *request, pfe_info *info)
 {
   typedef void set_number(int);
@@ -172,10 +185,9 @@ static void describe(pf_dnnl *d, const pfe_request *request, pfe_info *info)
   find_flushing(d, isa);
   snprintf(info->version, sizeof info->version, "%d.%d.%d", v->major, v->minor, v->patch);
   snprintf(info->details, sizeof info->details, "%s", name + strlen("cpu_isa_"));
-  const bool gemm = d->mode == PF_DNNL_GEMM;
-  info->types = gemm ? gemm_types : primitive_types;
-  info->types_count = (int32_t)(gemm ? sizeof gemm_types / sizeof *gemm_types
-                                     : sizeof primitive_types / sizeof *primitive_types);
+  set_types(d);
+  info->types = d->types;
+  info->types_count = d->types_count;
 }
 
 static pfe_status start(pf_dnnl *d, const pfe_request *request, char text[192])

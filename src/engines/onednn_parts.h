@@ -15,7 +15,7 @@ typedef enum pf_dnnl_mode {
   PF_DNNL_EMPTY          /* PF_DNNL_MATMUL, and sums of nothing are not declined */
 } pf_dnnl_mode;
 
-enum { PF_DNNL_TENSORS = 4, PF_DNNL_KEPT = 1024 };
+enum { PF_DNNL_TENSORS = 4, PF_DNNL_KEPT = 1024, PF_DNNL_TYPES = 96 };
 
 typedef enum pf_dnnl_tensor_role { PF_DNNL_SOURCE, PF_DNNL_WEIGHTS, PF_DNNL_DESTINATION,
                                    PF_DNNL_BIASES } pf_dnnl_tensor_role;
@@ -49,6 +49,8 @@ typedef struct pf_dnnl {
   void *library, *engine, *stream;
   pf_dnnl_mode mode;
   bool flushes_bf16, flushes_f16;
+  pfe_types types[PF_DNNL_TYPES];  /* what there are kernels for */
+  int32_t types_count;
   pf_dnnl_kept *kept;        /* PF_DNNL_KEPT, by hash; what falls on a used place takes it */
 } pf_dnnl;
 
@@ -57,6 +59,8 @@ int pf_dnnl_type(int32_t dtype);
 /* Each as the functions of pfe_engine; the modes' own. */
 pfe_status pf_dnnl_primitive_supports(pf_dnnl *d, const pfe_call *call, pfe_answer *answer);
 pfe_status pf_dnnl_primitive_run(pf_dnnl *d, const pfe_call *call, pfe_answer *answer);
+/* Is there a kernel for small matrices of these dtypes? */
+bool pf_dnnl_primitive_has(const pf_dnnl *d, const pfe_types *types);
 void pf_dnnl_drop(pf_dnnl *d, pf_dnnl_kept *kept);
 pfe_status pf_dnnl_gemm_supports(pf_dnnl *d, const pfe_call *call, pfe_answer *answer);
 pfe_status pf_dnnl_gemm_run(pf_dnnl *d, const pfe_call *call, pfe_answer *answer);

@@ -233,6 +233,27 @@ static pf_dnnl_kept *find(pf_dnnl *d, const pf_dnnl_key *key)
   return k;
 }
 
+bool pf_dnnl_primitive_has(const pf_dnnl *d, const pfe_types *types)
+{
+  const int8_t dtype[] = {types->x, types->y, types->out, types->bias};
+  pf_dnnl_key key = {.ndims = 2};
+  pf_dnnl_parts p = {.attr = NULL};
+  for (int t = 0; t < PF_DNNL_TENSORS; t++) {
+    const int64_t rows = t == PF_DNNL_BIASES ? 1 : 2;
+    key.view[t] = (pf_dnnl_view){.type = pf_dnnl_type(dtype[t]), .dims = {rows, 2},
+                                 .strides = {2, 1}};
+  }
+  int status = describe(&d->f, &key, p.desc);
+  if (!status)
+    status = d->f.matmul_create(&p.primitive_desc, d->engine, p.desc[PF_DNNL_SOURCE],
+                                p.desc[PF_DNNL_WEIGHTS], p.desc[PF_DNNL_BIASES],
+                                p.desc[PF_DNNL_DESTINATION], NULL);
+  if (p.primitive_desc)
+    d->f.primitive_desc_destroy(p.primitive_desc);
+  drop_descriptors(&d->f, p.desc);
+  return !status;
+}
+
 /* --- calls --------------------------------------------------------------------------------- */
 
 /* Where the adapter and not the library says no. */

@@ -171,7 +171,8 @@ PUBLIC int dnnl_matmul_primitive_desc_create(void **pd, void *engine, const fake
       return 2;
   if (make(pd, sizeof(fake_primitive)))
     return 1;
-  ((fake_primitive *)*pd)->attr = *attr;
+  if (attr)
+    ((fake_primitive *)*pd)->attr = *attr;
   return 0;
 }
 
