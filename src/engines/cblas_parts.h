@@ -20,7 +20,7 @@ typedef struct pf_cblas {
   const char *before, *after;  /* what its names begin and end with */
   bool wide;                   /* its integers have 64 bits */
   bool flushes;                /* its bf16 products may flush subnormals */
-  bool skips_zeros;            /* its gemv passes over what a zero of the vector is multiplied by */
+  bool skips_zeros;            /* what a zero of a vector is multiplied by may go unread */
   int only;                    /* pf_cblas_product to use for everything; -1: by shape */
   void *entry[PF_CBLAS_TYPES][PF_CBLAS_PRODUCTS];
   int64_t room;                /* of the lists of pointers to batches */

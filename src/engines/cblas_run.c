@@ -157,7 +157,7 @@ pfe_status pf_cblas_supports(void *state, const pfe_call *call, pfe_answer *answ
   name_kernel(&p, answer);
   if (p.type == PF_CBLAS_SB && l->flushes)
     answer->settings.flush_inputs = answer->settings.flush_sums = PFE_MAY;
-  if (p.product == PF_CBLAS_GEMV && l->skips_zeros)
+  if (p.product != PF_CBLAS_DOT && l->skips_zeros && (call->m == 1 || call->n == 1))
     answer->settings.zero_skip = PFE_MAY;
   return PFE_OK;
 }
