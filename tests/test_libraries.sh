@@ -1,6 +1,6 @@
 #!/bin/bash
-# The libraries that are installed, by their adapters: data that leaves no doubt must give no finding,
-# and what is chosen by an argument is what is run.  What is not installed is SKIPPED.
+# The libraries that are installed, by their adapters: data that leaves no doubt must give no
+# finding.  What is not installed is SKIPPED.
 #
 # Prints "ok NAME", "not ok NAME" or "SKIPPED NAME: why" for each test.  PRECFUZZ names the program.
 set -uo pipefail
@@ -36,7 +36,8 @@ clean() # name option...
 sure=(--layout dense --values 'normal,integer,cancel,equal,midpoint')
 for engine in openblas blis refblas; do
   is_there "$engine" || continue
-  clean "$engine: dense, finite, normal data" --engine "$engine" --dtype f32,f64 --count 3000 "${sure[@]}"
+  clean "$engine: dense, finite, normal data" --engine "$engine" --dtype f32,f64 --count 3000 \
+    "${sure[@]}"
   clean "$engine: all layouts" --engine "$engine" --dtype f32,f64 --count 3000 --layout strided
   for product in gemm gemv dot; do
     clean "$engine:$product" --engine "$engine:$product" --dtype f32 --count 1000 "${sure[@]}"

@@ -1,5 +1,5 @@
-/* The adapter of oneDNN: its numbers against the headers where there are some, and its calls against
-   a library that takes no liberties. */
+/* The adapter of oneDNN: its numbers against the headers where there are some, and its calls
+   against a library that takes no liberties. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* OpenBLAS, BLIS, the reference BLAS, or whatever else has CBLAS's entry points: gemm, gemv, dot and
-   batches of gemm, in f32, f64, and from bf16 to f32 where the library has it. */
+/* OpenBLAS, BLIS, the reference BLAS, or whatever else has CBLAS's entry points: gemm, gemv, dot
+   and batches of gemm, in f32, f64, and from bf16 to f32 where the library has it. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,9 +50,9 @@ static void find_entries(pf_cblas *l)
     }
 }
 
-/* A length whose lower half is 3 and that is negative as a whole: with narrow integers the largest of
-   three elements is found, with wide ones nothing is looked at.  Names do not tell: Debian's 64-bit
-   builds have the plain ones.  (So does libblastrampoline tell them apart.) */
+/* A length whose lower half is 3 and that is negative as a whole: with narrow integers the largest
+   of three elements is found, with wide ones nothing is looked at.  Names do not tell: Debian's
+   64-bit builds have the plain ones.  (libblastrampoline tells them apart so, too.) */
 static bool has_wide_integers(const pf_cblas *l)
 {
   typedef size_t index_of_largest(int64_t n, const float *x, int64_t step);
@@ -246,9 +246,10 @@ static const pf_cblas_kind any = {"", NULL, NULL};
 
 #define ENGINE(NAME, NOTE, KIND)                                                                \
   {.version = PFE_VERSION, .size = sizeof(pfe_engine), .name = NAME, .note = NOTE,              \
-   .user = &KIND, .open = open_cblas, .supports = pf_cblas_supports, .run = pf_cblas_run, .close = close_cblas}
+   .user = &KIND, .open = open_cblas, .supports = pf_cblas_supports,            \
+   .run = pf_cblas_run, .close = close_cblas}
 
 const pfe_engine pf_openblas = ENGINE("openblas", "OpenBLAS, by CBLAS", openblas);
 const pfe_engine pf_blis = ENGINE("blis", "BLIS, by CBLAS", blis);
-const pfe_engine pf_refblas = ENGINE("refblas", "the reference BLAS of netlib, by CBLAS", reference);
-const pfe_engine pf_cblas_any = ENGINE("cblas", "any library with CBLAS's names, as cblas:PATH", any);
+const pfe_engine pf_refblas = ENGINE("refblas", "netlib's reference BLAS, by CBLAS", reference);
+const pfe_engine pf_cblas_any = ENGINE("cblas", "any library with CBLAS's names: cblas:PATH", any);

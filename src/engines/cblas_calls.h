@@ -1,5 +1,5 @@
-/* The entry points of CBLAS, written once and included once per width of its integers.  The includer
-   defines
+/* The entry points of CBLAS, written once and included once per width of its integers.  The
+   includer defines
      INTEGER     int32_t or int64_t
      NAME(f)     how its copy of function f is called
    and has pf_cblas_call and pf_cblas_caller.  No include guard: on purpose. */

@@ -102,7 +102,10 @@ static const char *plan_product(const pf_cblas *l, const pfe_call *call, pf_cbla
   static const char *(*const plan_of[])(const pfe_call *, pf_cblas_plan *) = {
     plan_gemm, plan_gemv, plan_dot, plan_gemm};
   const int32_t x = pf_blas_a(call)->dtype;
-  *to = (pf_cblas_plan){.type = x == PFE_F64 ? PF_CBLAS_D : x == PFE_BF16 ? PF_CBLAS_SB : PF_CBLAS_S, .product = product};
+  *to = (pf_cblas_plan){.type = x == PFE_F64    ? PF_CBLAS_D
+                                : x == PFE_BF16 ? PF_CBLAS_SB
+                                                : PF_CBLAS_S,
+                        .product = product};
   to->call.alpha = pf_blas_alpha(call);
   to->call.beta = pf_blas_beta(call);
   to->call.count = call->batches;
@@ -117,8 +120,8 @@ static const char *plan_product(const pf_cblas *l, const pfe_call *call, pf_cbla
   return why;
 }
 
-/* The smallest product that does it.  Batches only where they are asked for: OpenBLAS 0.3.29 and
-   others built for several processors call an address that is none when a matrix of one is small. */
+/* The smallest product that does it.  Batches only where they are asked for: OpenBLAS 0.3.29, built
+   for several processors, calls an address that is none where a batch's matrices are small. */
 static const char *plan(const pf_cblas *l, const pfe_call *call, pf_cblas_plan *to)
 {
   if (pf_blas_has_two_addends(call))

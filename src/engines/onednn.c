@@ -49,7 +49,7 @@ static const pfe_types primitive_types[] = {
   BYTES(PFE_S8, PFE_S8), BYTES(PFE_U8, PFE_S8), BYTES(PFE_S8, PFE_U8), BYTES(PFE_U8, PFE_U8),
 };
 
-_Static_assert(sizeof primitive_types / sizeof *primitive_types <= PF_DNNL_TYPES, "all have a place");
+_Static_assert(sizeof primitive_types / sizeof *primitive_types <= PF_DNNL_TYPES, "no room");
 
 static const pfe_types gemm_types[] = {
   SUMS(PFE_F32, PFE_F32), SUMS(PFE_BF16, PFE_BF16),

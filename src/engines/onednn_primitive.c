@@ -1,5 +1,5 @@
-/* oneDNN's matmul primitive.  One costs a tenth of a millisecond or more to make, so they are kept by
-   what they were made from. */
+/* oneDNN's matmul primitive.  One costs a tenth of a millisecond or more to make, so they are kept
+   by what they were made from. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int64_t extent(const pf_dnnl_view *v, int from, int to)
   return last + 1;
 }
 
-/* What repeats has size 1 there, which oneDNN broadcasts.  NULL, or why the tensor cannot be said. */
+/* What repeats has size 1 there, which oneDNN broadcasts.  NULL, or why there is no such view. */
 static const char *view_of(const pfe_call *call, const pfe_tensor *t, int64_t rows, int64_t columns,
                            pf_dnnl_view *v)
 {
