@@ -1,7 +1,8 @@
 # precfuzz: build, test and fuzz.  GNU make.
 #
 #   make              build/precfuzz and build/replay/*; where clang and AFL++ are, all fuzzers
-#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60
+#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60, divided
+#                     between our own orders and the libraries that are there (or ENGINES='...')
 #   make test         sets up what is missing, builds and runs all tests
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
@@ -23,6 +24,7 @@ JOBS   ?= $(shell nproc)
 
 FUZZ_SECONDS ?= 60
 TARGET       ?= fuzz_matmul
+ENGINES      ?=
 # What libFuzzer runs: libfuzzer, or asan for the build with sanitizers.
 FLAVOUR      ?= libfuzzer
 
@@ -157,7 +159,8 @@ NATIVE += $$(CERTIFIED:%=build/test-$1/%)
 endef
 $(eval $(call native,cc-native,$(CC)))
 $(eval $(call native,clang-native,$(CLANG)))
-CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
+SANITIZED := $(TESTS:%=build/test-san/%)
+CHECKS := $(SANITIZED) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
 tests: $(CHECKS) $(PLUGINS)
 
 setup:
@@ -170,7 +173,7 @@ test: setup
 
 fuzz: setup
 	+@$(BUILD) programs build/$(FLAVOUR)/$(TARGET) build/afl/$(TARGET)
-	@FLAVOUR=$(FLAVOUR) scripts/fuzz.sh $(TARGET) $(FUZZ_SECONDS)
+	@FLAVOUR=$(FLAVOUR) scripts/fuzz_each.sh $(TARGET) $(FUZZ_SECONDS) $(ENGINES)
 
 test-faults: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)
