@@ -24,7 +24,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
 # What builds it, beside that.
 FROM runtime AS build
 COPY scripts/setup.sh /tmp/
-RUN apt-get update && /tmp/setup.sh && rm -rf /tmp/setup.sh /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends libdnnl-dev && /tmp/setup.sh && rm -rf /tmp/setup.sh /var/lib/apt/lists/*
 WORKDIR /precfuzz
 ARG WERROR=
 COPY Makefile ./
