@@ -53,10 +53,11 @@ enum { PF_BLOCK = 64 };
    where one of them is NaN. */
 typedef struct pf_span {
   double lo[PF_BLOCK], hi[PF_BLOCK];
+  uint64_t weak;  /* bit i: element i is weak, where lo[i] <= hi[i] */
 } __attribute__((aligned(64))) pf_span;
 
 /* The same for n <= PF_BLOCK elements from `from` on, out[asks], in less time and a little less
-   sharply.  An element that is settled so is not weak. */
+   sharply. */
 void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out);
 /* inside[n], masks: cleared where got[i] is not in the span. */
 void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,

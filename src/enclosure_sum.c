@@ -109,13 +109,15 @@ static void enclose_special_inside(pf_group *g, const pf_sum *sum, int64_t x, in
       !g->declared;
 }
 
-/* The sum leaves the accumulator's range, and no partial sum can on the other side. */
+/* The sum leaves the accumulator's range, and no partial sum can on the other side: there it is at
+   most (1 + relative) times what that side's terms add up to, and what underflows (bound.c). */
 static bool surely_infinite(const pf_sum *sum, const pf_format *acc, const pf_certified *v,
                             double error)
 {
   const double outside = fabs(v->value) - 2 * (error + v->radius + fabs(v->tail));
-  return fabs(sum->alpha) == 1 && outside >= 2 * acc->max &&
-         pf_one_sided(sum, v->value > 0) + 2 * error < acc->max / 2;
+  const double lost = ldexp((double)(sum->k + 2), pf_quantum(acc));
+  return fabs(sum->alpha) == 1 && error < v->magnitude && outside >= 2 * acc->max &&
+         2 * pf_one_sided(sum, v->value > 0) + lost < acc->max / 2;
 }
 
 /* A subset of the interval: the bound of the least magnitude around the farthest exact values. */
