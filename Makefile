@@ -5,6 +5,7 @@
 #   make test         sets up what is missing, builds and runs all tests
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -40,6 +41,7 @@ LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
 TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS := $(wildcard tests/test_*.sh)
 
+comma := ,
 have  = $(if $(shell command -v $1),$2)
 BUILD = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
@@ -129,6 +131,8 @@ $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
 CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES)
 tests: $(CHECKS)
+
+include bench/bench.mk
 
 setup:
 	@CC='$(CC)' CLANG='$(CLANG)' AFL_CC='$(AFL_CC)' scripts/setup.sh
