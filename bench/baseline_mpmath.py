@@ -2,7 +2,8 @@
 """The job without PyTorch: the three strategies in NumPy, each output element held against an exact sum
 by gmpy2 (by mpmath where that is missing), with the tolerances of torch.testing.assert_close.
 
-Prints cases and seconds, with a tab between.  Exit status 4: NumPy or both of the others are missing."""
+Prints cases and seconds of processor time, with a tab between.  Exit status 4: NumPy or both of the
+others are missing."""
 import baseline
 
 try:

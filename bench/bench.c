@@ -30,11 +30,21 @@ int64_t bench_number(const char *name, const char *text, int64_t low, int64_t hi
   return n;
 }
 
-double bench_now(void)
+static double read_clock(clockid_t clock)
 {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double bench_now(void)
+{
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+double bench_used(void)
+{
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void bench_sample(const char *table, const char *row, const char *column, int repetition,
@@ -55,10 +65,10 @@ bench_effort bench_effort_read(int argc, char **argv)
 
 static double seconds_of(const bench_task *t)
 {
-  const double begin = bench_now();
+  const double begin = bench_used();
   for (int64_t i = 0; i < t->calls; i++)
     t->run(t->state);
-  return bench_now() - begin;
+  return bench_used() - begin;
 }
 
 /* Also what warms up caches and arenas. */

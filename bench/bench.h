@@ -15,6 +15,8 @@ _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 
 int64_t bench_number(const char *name, const char *text, int64_t low, int64_t high);
 
 double bench_now(void);  /* seconds since some moment; does not jump */
+/* Seconds of a processor that this thread has had: what others do on the machine counts little. */
+double bench_used(void);
 void bench_sample(const char *table, const char *row, const char *column, int repetition,
                   double value);
 

@@ -6,7 +6,7 @@
    Table memory, rows executions (1, 3, 10, 30, ... up to EXECUTIONS), columns
      resident   KiB of memory in use by the process
      heap       KiB that malloc has given out
-     rate       executions a second up to here, of all before */
+     rate       executions a second of processor time, of all up to here */
 #include <malloc.h>
 #include <unistd.h>
 
@@ -54,13 +54,13 @@ int main(int argc, char **argv)
   const int64_t executions = bench_number("EXECUTIONS", argv[1], 1, (int64_t)1 << 40);
   const uint64_t seed = argc > 2 ? (uint64_t)bench_number("SEED", argv[2], 0, INT64_MAX) : 1;
   LLVMFuzzerInitialize(&argc, &argv);
-  const double begin = bench_now();
+  const double begin = bench_used();
   int64_t stop = 1;
   for (int64_t i = 1; i <= executions; i++) {
     run_input(seed, i);
     if (i < stop && i < executions)
       continue;
-    report(i, bench_now() - begin);
+    report(i, bench_used() - begin);
     while (stop <= i)
       stop = stop % 3 ? 3 * stop : stop / 3 * 10;
   }
