@@ -14,7 +14,7 @@
 #   BENCH_MODES         libfuzzer, libfuzzer-fixed, asan, asan-fixed, afl, afl-asan
 #   BENCH_TARGETS       fuzz targets
 #   BENCH_BASELINE_REPS  repetitions of the scripts of today;  BENCH_BASELINE_SECONDS  how long each
-#   BENCH_CASES         cases that they are given
+#   BENCH_TOOLS         numpy, torch, torch-static;  BENCH_CASES  how many cases they are given
 #   BENCH_PYTHON        a Python to look at first
 # Exit status: 0, or 3 where the machinery failed.
 set -euo pipefail
@@ -37,6 +37,7 @@ default BENCH_MODES 'libfuzzer libfuzzer-fixed asan asan-fixed afl afl-asan' ''
 default BENCH_TARGETS "$(basename -s .c fuzz/fuzz_*.c | tr '\n' ' ')" fuzz_matmul
 default BENCH_BASELINE_REPS 3 1
 default BENCH_BASELINE_SECONDS 15 2
+default BENCH_TOOLS 'numpy torch torch-static' 'numpy torch'
 default BENCH_CASES 1000 200
 
 folder=$BENCH_FOLDER bin=build/bench seed=1
@@ -245,24 +246,31 @@ compare_verdicts() # tool
     "$folder/$1.safetensors" >>"$samples"
 }
 
-# Whether the library that a script needs is there; fills the variable with the Python that has it.
-find_python() # variable what-it-is script module...
+wants() { [[ " $BENCH_TOOLS " = *" $1 "* ]]; }
+
+# Prints the Python that has what a script needs, or nothing, and says so.
+find_python() # what-it-is script MODULES...: the first that is there of several sets of modules
 {
-  printf -v "$1" '%s' "$(scripts/python_with.sh "${@:4}" || true)"
-  if [ -n "${!1}" ] && version=$("${!1}" "$3" --version 2>/dev/null); then
-    fact "$2" "$version (Python $("${!1}" -c 'import platform; print(platform.python_version())'))"
+  local python='' version modules
+  for modules in "${@:3}"; do
+    # shellcheck disable=SC2086  # several modules
+    [ -n "$python" ] || python=$(scripts/python_with.sh $modules) || true
+  done
+  if [ -n "$python" ] && version=$("$python" "$2" --version 2>/dev/null); then
+    fact "$1" "$version, Python $("$python" -c 'import platform; print(platform.python_version())')"
+    echo "$python"
   else
-    printf -v "$1" ''
-    fact "$2" 'not measured: not installed'
-    say "baselines: skipped $2: no Python here has it (make bench-python installs PyTorch)"
+    fact "$1" 'not measured: not installed'
+    say "baselines: skipped: $1: no Python here has it (make bench-python installs all)"
   fi
 }
 
 run_baselines()
 {
-  local kind repetition torch numpy version cases seconds
-  find_python torch PyTorch bench/baseline_torch.py torch
-  find_python numpy 'NumPy and the exact sums' bench/baseline_mpmath.py numpy
+  local kind repetition torch='' numpy='' cases seconds
+  ! wants torch || torch=$(find_python PyTorch bench/baseline_torch.py torch)
+  ! wants numpy || numpy=$(find_python 'NumPy and exact sums' bench/baseline_mpmath.py 'numpy gmpy2' \
+    'numpy mpmath')
   for kind in varying one_shape; do
     "$bin/bench_cases" $kind "$BENCH_CASES" $seed "$folder/$kind.safetensors"
   done
@@ -275,8 +283,8 @@ run_baselines()
       run_mpmath varying "$repetition"
     fi
     if [ -n "$torch" ]; then
+      ! wants torch-static || run_torch varying torch-static "$repetition" --shapes static
       run_torch one_shape torch "$repetition" --repeat
-      [ -n "${QUICK:-}" ] || run_torch varying torch-static "$repetition" --shapes static
       run_torch varying torch "$repetition" --shapes automatic
     fi
   done

@@ -23,7 +23,7 @@ blocks() # table column file [regex]
 # "name median" of each row.
 bars() # table column file
 {
-  awk -F '\t' -v t="$1" -v c="$2" '$1 == t && $3 == c { print "\"" $2 "\"", $5 }' "$stats" >"$work/$3"
+  awk -F '\t' -v t="$1" -v c="$2" '$1 == t && $3 == c && $2 !~ /^(fuzz_empty|bare)$/ { print "\"" $2 "\"", $5 }' "$stats" >"$work/$3"
 }
 
 draw() # name files... <commands: a plot where each file has something
@@ -45,7 +45,7 @@ lines() { echo "plot for [i=0:*] '$1' index i using 1:2 with linespoints title c
 
 blocks oracle certified/dot oracle '^(f|bf)'
 draw oracle oracle <<END
-set logscale xy 2; set xlabel 'K'; set ylabel 'certified oracle by a dot in 16 accumulators'
+set logscale xy 2; set yrange [1:*]; set xlabel 'K'; set ylabel 'certified oracle by a dot in 16 accumulators'
 $(lines oracle), 2 with lines dashtype 2 linecolor 'black' title 'goal'
 END
 
@@ -76,7 +76,7 @@ END
 
 blocks memory resident memory
 draw memory memory <<'END'
-set logscale x; set yrange [0:*]; set xlabel 'executions'; set ylabel 'resident, MiB'; set key off
+set logscale x 10; set xrange [1:*] noextend; set yrange [0:*]; set xlabel 'executions'; set ylabel 'resident, MiB'; set key off
 plot 'memory' using 1:($2/1024) with linespoints
 END
 
@@ -86,7 +86,7 @@ for mode in libfuzzer libfuzzer-fixed asan asan-fixed afl afl-asan; do
   [ ! -s "$work/bars.$mode" ] || modes+=("$mode")
 done
 draw engines "bars.${modes[0]:-none}" <<END
-set style data histograms; set style fill solid 0.8; set logscale y
+set style data histograms; set style fill solid 0.8; set logscale y; set yrange [0.001:2]
 set ylabel "rate by the empty target's"; set xtics rotate by -20
 plot for [m in "${modes[*]:-}"] 'bars.'.m using 2:xtic(1) title m
 END
