@@ -1,7 +1,7 @@
 """What the scripts of today share: cases and results in files, verdicts, the clock.
 
-A file of cases (bench_cases) is in the safetensors format: case 7 is 00007.x, 00007.y and 00007.bias,
-with results to judge beside them, 00007.right and 00007.wrong."""
+A file of cases (bench_cases) is in the safetensors format: case 7 is 00007.x, 00007.y and
+00007.bias, with results to judge beside them, 00007.right and 00007.wrong."""
 import argparse
 import json
 import resource
@@ -75,8 +75,8 @@ class Run:
         self.outcome = {}
 
     def measure(self, seconds):
-        """(cases, seconds of processor time) after so many seconds; the first case warms up and is not
-        counted"""
+        """(cases, seconds of processor time) after so many seconds; the first case warms up and
+        is not counted"""
         self.outcome[0] = self.examine(self.cases[0])
         done, begin, begin_used = 0, time.perf_counter(), used()
         while time.perf_counter() - begin < seconds:
@@ -89,7 +89,9 @@ class Run:
 
 
 def write_verdicts(path, run, judge_given):
-    """judge_given(case, name) -> passed.  The given results of all cases, the others' of those that ran."""
+    """Of the given results of all cases, and of the others of those cases that ran.
+
+    judge_given(case, name) -> passed"""
     with open(path, "w", encoding="ascii") as f:
         for index, case in enumerate(run.cases):
             outcome = run.outcome.get(index, {})

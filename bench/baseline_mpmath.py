@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The job without PyTorch: the three strategies in NumPy, each output element held against an exact sum
-by gmpy2 (by mpmath where that is missing), with the tolerances of torch.testing.assert_close.
+"""The job without PyTorch: the three strategies in NumPy, each output element held against an exact
+sum by gmpy2 (by mpmath where that is missing), with the tolerances of torch.testing.assert_close.
 
 Prints cases and seconds of processor time, with a tab between.  Exit status 4: NumPy or both of the
 others are missing."""
@@ -24,7 +24,8 @@ except ImportError:
         baseline.absent("neither gmpy2 nor mpmath is installed")
 
 PRECISION = 700  # bits: every sum of f32 products here is exact
-TOLERANCE = {"BF16": (1.6e-2, 1e-5), "F16": (1e-3, 1e-5), "F32": (1.3e-6, 1e-5)}  # relative, absolute
+# relative, absolute
+TOLERANCE = {"BF16": (1.6e-2, 1e-5), "F16": (1e-3, 1e-5), "F32": (1.3e-6, 1e-5)}
 
 
 def decode(dtype, shape, data):

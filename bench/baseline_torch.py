@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The job as it is done with PyTorch today: matmul(x, y) + bias by eager, aot_eager and inductor, each
-held against float64 by torch.testing.assert_close with its default tolerances.
+"""The job as it is done with PyTorch today: matmul(x, y) + bias by eager, aot_eager and inductor,
+each held against float64 by torch.testing.assert_close with its default tolerances.
 
-Prints cases and seconds of processor time, with a tab between.  Exit status 4: there is no PyTorch that
-can compile."""
+Prints cases and seconds of processor time, with a tab between.  Exit status 4: there is no PyTorch
+that can compile."""
 import os
 
 import baseline

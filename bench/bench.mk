@@ -32,9 +32,10 @@ $(eval $(call link,build/bench/afl,afl,bench,fuzz/replay.c $(LIB),,$(LIBS)))
 $(foreach from,bench fuzz,$(eval $(call link,build/bench/afl-asan,afl-asan,$(from),fuzz/replay.c \
   $(LIB),,$(LIBS))))
 # fixed_inputs.c comes first and hides a mutator of the targets' own.
+FIRST_COUNTS := -fsanitize=fuzzer -Wl$(comma)-z$(comma)muldefs
 $(foreach flavour,libfuzzer asan,$(foreach from,bench fuzz,$(eval $(call \
-  link,build/bench/$(flavour)-fixed,$(flavour),$(from),bench/fixed_inputs.c $(LIB),-fsanitize=fuzzer \
-  -Wl$(comma)-z$(comma)muldefs,$(LIBS)))))
+  link,build/bench/$(flavour)-fixed,$(flavour),$(from),bench/fixed_inputs.c \
+  $(LIB),$(FIRST_COUNTS),$(LIBS)))))
 
 # $(call bench_fuzzers,MODE): every target as this mode runs it, and the empty one.
 bench_fuzzers = $(BENCH_TARGETS:%=$(if $(filter libfuzzer asan afl,$1),build,build/bench)/$1/%) \

@@ -3,10 +3,10 @@
      bench_agreement random ELEMENTS SEED
      bench_agreement conditions CASES SEED
 
-   A set found by certified arithmetic holds results that it calls right.  Both ends of it must lie in
-   the set found by MPFR: then no result between them gets two verdicts.  An element counts once a
-   row of different steps.  Columns: elements, products (the sum of their K), settled (the set was not
-   empty), different.
+   A set found by certified arithmetic holds results that it calls right.  Both ends of it must
+   lie in the set found by MPFR: then no result between them gets two verdicts.  An element counts
+   once a row of different steps.  Columns: elements, products (the sum of their K), settled (the
+   set was not empty), different.
 
    Table agreement, row random: cases decoded from random bytes, every graph, dtype and kind of
    values.  Table conditions: f64 dot products of 64 terms, most of which cancel; rows the decimal
@@ -139,7 +139,7 @@ static void run_random(comparison *c, uint64_t elements)
   double shown = bench_now();
   while (n.elements < elements) {
     compare_random(c, &n);
-    if (bench_now() - shown > PROGRESS_S) {
+    if (bench_now() - shown > (double)PROGRESS_S) {
       shown = bench_now();
       fprintf(stderr, "bench: %.1f %% of the elements compared, %llu different\n",
               100 * (double)n.elements / (double)elements, (unsigned long long)n.different);
@@ -185,7 +185,7 @@ static int decade_of(comparison *c, const double *x, const double *y)
   c->oracle.sum(c->oracle.state, &sum, &truth);
   const double v = c->oracle.nearest(c->oracle.state, pf_format_of(PF_F64));
   const double decade = floor(log10((truth.positive + truth.negative) / fabs(v)));
-  return decade < DECADES ? (int)decade : DECADES;
+  return decade < (double)DECADES ? (int)decade : DECADES;
 }
 
 static void compare_condition(comparison *c, int exponent, counts *n)

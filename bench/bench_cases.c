@@ -2,9 +2,10 @@
 
      bench_cases varying|one_shape COUNT SEED FILE
 
-   FILE is in the safetensors format; case 7 is 00007.x, .y and .bias, and two results of the graph to
-   judge: .right, which the reference engine gave in some order, and .wrong, which a planted fault gave
-   and which differs from the sound kernel's (where a fault applies to the case). */
+   FILE is in the safetensors format; case 7 is 00007.x, .y and .bias, and two results of the
+   graph to judge: .right, which the reference engine gave in some order, and .wrong, which a
+   planted fault gave and which differs from the sound kernel's (where a fault applies to the
+   case). */
 #include <string.h>
 
 #include "draw.h"

@@ -214,8 +214,8 @@ static void measure(const bench_effort *effort, pf_dtype dtype, int64_t k)
     void (*run)(void *state);
     bool in_f32;  /* of dtypes that an f32 loop can stand for */
   } columns[] = {
-    {"plain", run_plain, false},       {"dot", run_dot, false},   {"certified", run_certified, false},
-    {"mpfr", run_mpfr, false},         {"rows", run_rows, true},  {"judged", run_judged, true},
+    {"plain", run_plain, false}, {"dot", run_dot, false},   {"certified", run_certified, false},
+    {"mpfr", run_mpfr, false},   {"rows", run_rows, true},  {"judged", run_judged, true},
     {"examined", run_examined, true},
   };
   enum { COLUMNS = sizeof columns / sizeof *columns };

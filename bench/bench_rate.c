@@ -1,5 +1,5 @@
-/* Cases a second of precfuzz on the cases of bench_cases: each decoded from its archive form, run by
-   one engine in the rows eager, aot_eager and inductor, and judged.
+/* Cases a second of precfuzz on the cases of bench_cases: each decoded from its archive form, run
+   by one engine in the rows eager, aot_eager and inductor, and judged.
 
      bench_rate varying|one_shape COUNT SEED MILLISECONDS
 

@@ -2,9 +2,10 @@
 
      bench_verdicts varying|one_shape SEED TOOL VERDICTS FILE...
 
-   VERDICTS has lines CASE, RESULT, pass or fail, with tabs between; the results are tensors of the
-   safetensors FILEs, as bench_cases names them.  precfuzz passes a result that is as a whole one that
-   some correct execution of one row of the graph gives.  Table verdicts, rows TOOL/RESULT, columns
+   VERDICTS has lines CASE, RESULT, pass or fail, with tabs between; the results are tensors of
+   the safetensors FILEs, as bench_cases names them.  precfuzz passes a result that is as a whole
+   one that some correct execution of one row of the graph gives.  Table verdicts, rows
+   TOOL/RESULT, columns
      both_pass, both_fail
      tool_fails      the tool rejects what a correct execution may give
      tool_passes     the tool passes what no correct execution gives */

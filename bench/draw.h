@@ -6,7 +6,7 @@
 #include "session.h"
 
 typedef enum bench_draw_kind {
-  BENCH_VARYING,    /* shapes as a fuzzer draws them; bf16, f16 or f32; finite values of all kinds */
+  BENCH_VARYING,    /* shapes as a fuzzer draws them; bf16, f16 or f32; finite values */
   BENCH_ONE_SHAPE   /* batch 2, M 4, N 4, K 16, bf16, normal values */
 } bench_draw_kind;
 

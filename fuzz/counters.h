@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The work of a case is its B*M*N*K.  A bin holds one number below 8; above, an eighth of an octave,
-   so that a median is known to 6 %. */
+/* The work of a case is its B*M*N*K.  A bin holds one number below 16; above, an eighth of an
+   octave, so that a median is known to 6 %. */
 enum { PF_WORK_BINS = 8 * 62 };
 
 typedef struct pf_counters {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Measures precfuzz on this machine and writes what came of it (bench_doc.sh).  `make bench` builds what
-# this needs and calls it.
+# Measures precfuzz on this machine and writes what came of it (bench_doc.sh).  `make bench`
+# builds what this needs and calls it.
 #
 # From the environment, with QUICK=1 smaller where nothing is said:
 #   BENCH_DOC           folder for performance.md and performance/*.svg (docs; build/bench/quick)
@@ -31,8 +31,8 @@ default BENCH_MS 10 1
 default BENCH_LARGEST_K 65536 4096
 default BENCH_EXECUTIONS 10000000 20000
 default BENCH_COMPARED 100000000 400000
-default BENCH_ENGINE_REPS 5 1
-default BENCH_SECONDS 2 1
+default BENCH_ENGINE_REPS 3 1
+default BENCH_SECONDS 3 1
 default BENCH_MODES 'libfuzzer libfuzzer-fixed asan asan-fixed afl afl-asan' ''
 default BENCH_TARGETS "$(basename -s .c fuzz/fuzz_*.c | tr '\n' ' ')" fuzz_matmul
 default BENCH_BASELINE_REPS 3 1
@@ -113,8 +113,8 @@ new_run() # folder
   cp corpus/seeds/* "$1/corpus"
 }
 
-# Executions of libFuzzer in a new folder, seconds that passed, seconds of a processor.  To be called in
-# a subshell: the latter are those of all its processes.
+# Executions of libFuzzer in a new folder, seconds that passed, seconds of a processor.  To be
+# called in a subshell: the latter are those of all its processes.
 libfuzzer_once() # program folder seconds [option...]
 {
   local begin
@@ -269,8 +269,8 @@ run_baselines()
 {
   local kind repetition torch='' numpy='' cases seconds
   ! wants torch || torch=$(find_python PyTorch bench/baseline_torch.py torch)
-  ! wants numpy || numpy=$(find_python 'NumPy and exact sums' bench/baseline_mpmath.py 'numpy gmpy2' \
-    'numpy mpmath')
+  ! wants numpy || numpy=$(find_python 'NumPy and exact sums' bench/baseline_mpmath.py \
+    'numpy gmpy2' 'numpy mpmath')
   for kind in varying one_shape; do
     "$bin/bench_cases" $kind "$BENCH_CASES" $seed "$folder/$kind.safetensors"
   done
@@ -298,7 +298,7 @@ describe_machine()
 {
   local afl
   afl=$({ afl-fuzz -h 2>&1 || true; } | sed -n 's/.*\(afl-fuzz++[0-9a-z.]*\).*/\1/p' | head -n 1)
-  fact Processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) processors"
+  fact Processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of it"
   fact Extensions "$(grep -m 1 '^flags' /proc/cpuinfo |
     grep -oE '\b(avx2|fma|avx512f|avx512_bf16|avx512_fp16|amx_bf16)\b' | sort -u | paste -s -d ' ')"
   fact Memory "$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)"

@@ -8,12 +8,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 samples=$1/samples.tsv facts=$1/facts.tsv stats=$1/stats.tsv doc=$2
 
-awk -f scripts/bench_stat.awk \
-  -v ratios='certified/dot certified/plain mpfr/certified judged/rows examined/rows settled/elements' \
-  -v against='rate/fuzz_empty' "$samples" >"$stats"
-# The same for those who are measured against another row.
-awk -f scripts/bench_stat.awk -v against='rate/precfuzz' "$samples" | grep -F 'rate/precfuzz' >>"$stats" || true
-awk -f scripts/bench_stat.awk -v against='rate/1' "$samples" | grep -F 'rate/1' >>"$stats" || true
+ratios='certified/dot certified/plain mpfr/certified judged/rows examined/rows settled/elements'
+awk -f scripts/bench_stat.awk -v ratios="$ratios" "$samples" >"$stats"
+for against in rate/fuzz_empty rate/precfuzz rate/1; do
+  awk -f scripts/bench_stat.awk -v against=$against "$samples" |
+    awk -F '\t' -v c=$against '$3 == c' >>"$stats"
+done
 
 # --- numbers --------------------------------------------------------------------------------------
 
@@ -35,8 +35,9 @@ extreme() # max|min table column from [regex]
 
 total() # table column: the sum over rows and repetitions
 {
-  awk -F '\t' -v t="$1" -v c="$2" '$1 == t && $3 == c { n++; sum += $5 } END { if (n) printf "%.0f", sum }' \
-    "$samples"
+  awk -F '\t' -v t="$1" -v c="$2" '
+    $1 == t && $3 == c { n++; sum += $5 }
+    END { if (n) printf "%.0f", sum }' "$samples"
 }
 
 # The slope of log time against log number, over numbers from `from` on.
@@ -84,8 +85,8 @@ goal_oracle()
     }
     END { if (n) print least, row }' "$stats")
   read -r v row <<<"$v" || true
-  goal 'always-MPFR, by certified first, K = 64, floats' 'at least 30' "${v:+$(short "$v") ($row)}" \
-    "${v:-0} >= 30"
+  goal 'always-MPFR, by certified first, K = 64, floats' 'at least 30' \
+    "${v:+$(short "$v") ($row)}" "${v:-0} >= 30"
 }
 
 goal_agreement()
@@ -96,10 +97,11 @@ goal_agreement()
     '100,000,000 and 0' "${elements:+$elements and $different}" \
     "${elements:-0} >= 1e8 && ${different:-1} == 0"
   different=$(total conditions different)
-  elements=$(awk -F '\t' '$1 == "conditions" && $3 == "elements" { print $2 }' "$samples" | sort -n |
-    tail -n 1)
+  elements=$(awk -F '\t' '$1 == "conditions" && $3 == "elements" { print $2 }' "$samples" |
+    sort -n | tail -n 1)
   goal 'f64 sums: condition numbers from ten to this on compared, and different verdicts' \
-    '30 and 0' "${elements:+$elements and $different}" "${elements:-0} >= 30 && ${different:-1} == 0"
+    '30 and 0' "${elements:+$elements and $different}" \
+    "${elements:-0} >= 30 && ${different:-1} == 0"
 }
 
 goal_engine() # mode name share
@@ -131,7 +133,9 @@ goal_growth()
   goal 'exponent of growth with K, fitted from 256 on' '0.95 to 1.05' "$e" \
     "${e:-0} >= 0.95 && ${e:-0} <= 1.05"
   first=$(value memory 10000 resident)
-  last=$(awk -F '\t' '$1 == "memory" && $3 == "resident" { v = $5; n = $2 } END { print v, n }' "$stats")
+  last=$(awk -F '\t' '
+    $1 == "memory" && $3 == "resident" { v = $5; n = $2 }
+    END { print v, n }' "$stats")
   goal "memory in use after ${last#* } executions, by that after 10000" 'at most 1.05' \
     "${first:+$(short "$(awk "BEGIN { print ${last% *} / $first }")") (${last% *} by $first KiB)}" \
     "${last% *} + 0 <= 1.05 * ${first:-0}"
@@ -154,18 +158,23 @@ goals()
 
 table() # table first columns [rows]
 {
-  awk -f scripts/bench_table.awk -v table="$1" -v first="$2" -v columns="$3" -v rows="${4:-}" "$stats"
+  awk -f scripts/bench_table.awk -v table="$1" -v first="$2" -v columns="$3" -v rows="${4:-}" \
+    "$stats"
 }
 pivot() # table column format rows
 {
-  awk -f scripts/bench_table.awk -v table="$1" -v first=K -v columns="$2;;$3" -v pivot=1 -v rows="$4" \
-    "$stats"
+  awk -f scripts/bench_table.awk -v table="$1" -v first=K -v columns="$2;;$3" -v pivot=1 \
+    -v rows="$4" "$stats"
 }
 plot() # name text
 {
   [ ! -f "$doc/performance/$1.svg" ] || printf '\n![%s](performance/%s.svg)\n' "$2" "$1"
 }
-facts() { awk -F '\t' 'BEGIN { print "| | |\n|---|---|" } { print "| " $1 " | " $2 " |" }' "$facts"; }
+facts()
+{
+  printf '| | |\n|---|---|\n'
+  awk -F '\t' '{ print "| " $1 " | " $2 " |" }' "$facts"
+}
 
 engine_section() # mode title
 {
@@ -179,11 +188,11 @@ page_head()
   cat <<'END'
 # Performance
 
-Made by `make bench` (`bench/`, `scripts/bench.sh`) in one run; edit neither. Absolute times are this
-machine's; ratios are what is claimed. Times are of a processor, so that what else runs counts little,
-but under AFL++ and for workers, where they are what passes. Whatever is compared is measured in turn, over and over; a cell
-shows the median, and in parentheses the least and the greatest. A ratio is taken within each
-repetition before its median is.
+Made by `make bench` (`bench/`, `scripts/bench.sh`) in one run; edit neither. Absolute times are
+this machine's; ratios are what is claimed. Times are of a processor, so that what else runs
+counts little, but under AFL++ and for workers, where they are what passes. Whatever is compared
+is measured in turn, over and over; a cell shows the median, and in parentheses the least and the
+greatest. A ratio is taken within each repetition before its median is.
 
 ## The machine
 
@@ -201,12 +210,13 @@ page_oracle()
 ## The oracle
 
 Times are those of all steps for one output element, by K. *dot* is a sum of products and of their
-absolute values in double, in 16 accumulators, compiled for this machine; *plain* is the same with one
-accumulator, compiled as precfuzz is. Both read the operands as doubles that lie in memory. *certified*
-encloses the element, with what must be known of the operands beforehand, and asks MPFR where that does
-not settle it. *rows* is the arithmetic of eager, inductor and aot_eager in f32 (32 accumulators, fused);
-*judged* is the judgement of three such results; *examined* is the whole of it: the case's values
-generated, three rows run by the reference engine, and judged. 16 outputs share 4 vectors each of x and y.
+absolute values in double, in 16 accumulators, compiled for this machine; *plain* is the same with
+one accumulator, compiled as precfuzz is. Both read the operands as doubles that lie in memory.
+*certified* encloses the element, with what must be known of the operands beforehand, and asks
+MPFR where that does not settle it. *rows* is the arithmetic of eager, inductor and aot_eager in
+f32 (32 accumulators, fused); *judged* is the judgement of three such results; *examined* is the
+whole of it: the case's values generated, three rows run by the reference engine, and judged. 16
+outputs share 4 vectors each of x and y.
 
 ### Certified oracle, by the dot in 16 accumulators
 
@@ -236,9 +246,9 @@ page_agreement()
 
 ## Certified arithmetic and MPFR agree
 
-Each set that certified arithmetic finds must lie within the one that MPFR finds, or no result in it
-would get the same verdict from both. Random cases of every graph, dtype and kind of values, every row;
-an element counts once a row of different steps.
+Each set that certified arithmetic finds must lie within the one that MPFR finds, or no result in
+it would get the same verdict from both. Random cases of every graph, dtype and kind of values,
+every row; an element counts once a row of different steps.
 
 END
   table agreement '' "elements;elements, a process;n|products;products;n|\
@@ -259,10 +269,11 @@ page_engines()
 
 ## Under the fuzzing engines
 
-From the seeds, by the options of `make fuzz`, one process. *fuzz_empty* does nothing and is linked as
-the targets are, with the library, whose counters of coverage the engine reads after each execution;
-*bare* is the same without it. A target that judges counts its cases: B\*M\*N\*K is of those that were
-run. Fixed inputs: libFuzzer hands the seeds to the target in turn, in place of mutations.
+From the seeds, by the options of `make fuzz`, one process. *fuzz_empty* does nothing and is
+linked as the targets are, with the library, whose counters of coverage the engine reads after
+each execution; *bare* is the same without it. A target that judges counts its cases: B\*M\*N\*K
+is of those that were run. Fixed inputs: libFuzzer hands the seeds to the target in turn, in place
+of mutations.
 END
   engine_section libfuzzer 'libFuzzer'
   plot engines "targets' rates by the empty target's"
@@ -279,8 +290,8 @@ page_growth()
 
 ## Growth
 
-A case of `matmul(x, y, out=f32) + bias` in bf16, all rows, one engine unless said; exponents are slopes
-of log time over log number.
+A case of `matmul(x, y, out=f32) + bias` in bf16, all rows, one engine unless said; exponents are
+slopes of log time over log number.
 
 END
   printf '| with | exponent |\n|---|---:|\n'
@@ -291,8 +302,8 @@ END
   printf '\nWorkers: processes of fuzz_matmul under libFuzzer on fixed inputs, at a time.\n\n'
   table workers workers 'rate;executions a second of all;n|rate/1;by one worker;x'
   printf '\n## Memory\n\nOne process of fuzz_matmul on random inputs, without a fuzzing engine.\n\n'
-  table memory executions 'resident;resident, KiB;n|heap;allocated, KiB;n|rate;executions a second;n' \
-    '^(1|3)00'
+  table memory executions \
+    'resident;resident, KiB;n|heap;allocated, KiB;n|rate;executions a second;n' '^(1|3)00'
   plot memory 'memory over executions'
 }
 
@@ -303,11 +314,12 @@ page_baselines()
 ## The same job as it is done today
 
 `matmul(x, y) + bias` by eager, aot_eager and inductor, each judged. The PyTorch script
-(`bench/baseline_torch.py`) holds each against float64 by `torch.testing.assert_close`; *torch-static*
-compiles for each shape (`dynamic=False`), *torch* as `torch.compile` decides. The other one
-(`bench/baseline_mpmath.py`, *numpy*) does the three in NumPy and sums exactly by gmpy2 or mpmath.
-precfuzz decodes the case, generates its values, runs the three rows on one engine and judges them by
-their enclosures. All are given the same cases; start, first case and reading of files do not count.
+(`bench/baseline_torch.py`) holds each against float64 by `torch.testing.assert_close`;
+*torch-static* compiles for each shape (`dynamic=False`), *torch* as `torch.compile` decides. The
+other one (`bench/baseline_mpmath.py`, *numpy*) does the three in NumPy and sums exactly by gmpy2
+or mpmath. precfuzz decodes the case, generates its values, runs the three rows on one engine and
+judges them by their enclosures. All are given the same cases; start, first case and reading of
+files do not count.
 
 ### Shapes vary
 
@@ -321,11 +333,11 @@ END
 
 ### Verdicts on the same results
 
-Where shapes vary. *right* are results of the reference engine, in some order of summation, *wrong* those
-of planted faults that differ from the sound kernel's. Of a right result "rejects what can be right" is
-a false alarm of the tool; "passes what cannot" is a wrong result that it lets pass. precfuzz passes a
-result that is as a whole what some correct execution of one of the graph's rows gives: of wrong ones it
-passes those too that no order of summation forbids.
+Where shapes vary. *right* are results of the reference engine, in some order of summation,
+*wrong* those of planted faults that differ from the sound kernel's. Of a right result "rejects
+what can be right" is a false alarm of the tool; "passes what cannot" is a wrong result that it
+lets pass. precfuzz passes a result that is as a whole what some correct execution of one of the
+graph's rows gives: of wrong ones it passes those too that no order of summation forbids.
 
 END
   table verdicts 'tool/result' "both_pass;both pass;n|both_fail;both reject;n|\

@@ -23,7 +23,10 @@ blocks() # table column file [regex]
 # "name median" of each row.
 bars() # table column file
 {
-  awk -F '\t' -v t="$1" -v c="$2" '$1 == t && $3 == c && $2 !~ /^(fuzz_empty|bare)$/ { print "\"" $2 "\"", $5 }' "$stats" >"$work/$3"
+  awk -F '\t' -v t="$1" -v c="$2" '
+    $1 == t && $3 == c && $2 !~ /^(fuzz_empty|bare)$/ {
+      print "\"" $2 "\"", $5
+    }' "$stats" >"$work/$3"
 }
 
 draw() # name files... <commands: a plot where each file has something
@@ -45,7 +48,8 @@ lines() { echo "plot for [i=0:*] '$1' index i using 1:2 with linespoints title c
 
 blocks oracle certified/dot oracle '^(f|bf)'
 draw oracle oracle <<END
-set logscale xy 2; set yrange [1:*]; set xlabel 'K'; set ylabel 'certified oracle by a dot in 16 accumulators'
+set logscale xy 2; set yrange [1:*]; set xlabel 'K'
+set ylabel 'certified oracle by a dot in 16 accumulators'
 $(lines oracle), 2 with lines dashtype 2 linecolor 'black' title 'goal'
 END
 
@@ -76,7 +80,8 @@ END
 
 blocks memory resident memory
 draw memory memory <<'END'
-set logscale x 10; set xrange [1:*] noextend; set yrange [0:*]; set xlabel 'executions'; set ylabel 'resident, MiB'; set key off
+set logscale x 10; set xrange [1:*] noextend; set yrange [0:*]; set key off
+set xlabel 'executions'; set ylabel 'resident, MiB'
 plot 'memory' using 1:($2/1024) with linespoints
 END
 

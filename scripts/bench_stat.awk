@@ -1,5 +1,5 @@
-# Samples (table, row, column, repetition, value) to one line for each table, row and column, in order of
-# appearance: table, row, column, repetitions, median, least, greatest.
+# Samples (table, row, column, repetition, value) to one line for each table, row and column, in
+# order of appearance: table, row, column, repetitions, median, least, greatest.
 #
 # Behind them ratios, taken within each repetition:
 #   -v ratios='A/B ...'       column A by column B of the same row, as column A/B

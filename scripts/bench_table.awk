@@ -1,5 +1,5 @@
-# A table in Markdown of what bench_stat.awk gives: medians, behind them least and greatest where they
-# differ.
+# A table in Markdown of what bench_stat.awk gives: medians, behind them least and greatest where
+# they differ.
 #
 #   -v table=NAME        of this table;  -v rows=REGEX  of these rows only
 #   -v first=TITLE       title of the column with the rows' names

@@ -1,7 +1,7 @@
 #!/bin/bash
-# make bench's machinery, with settings so small that its numbers mean nothing: every table has its rows
-# with as many samples as were asked for, every plot is drawn, what was not measured is said to be so,
-# and docs/ stays as it is.
+# make bench's machinery, with settings so small that its numbers mean nothing: every table has
+# its rows with as many samples as were asked for, every plot is drawn, what was not measured is
+# said to be so, and docs/ stays as it is.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
@@ -19,7 +19,10 @@ check() # name command...: its output only where it fails
   fi
 }
 
-is_built() { make --no-print-directory bench-programs BENCH_MODES="$modes" BENCH_TARGETS=fuzz_matmul; }
+is_built()
+{
+  make --no-print-directory bench-programs BENCH_MODES="$modes" BENCH_TARGETS=fuzz_matmul
+}
 
 runs()
 {
@@ -38,7 +41,8 @@ has() # count table columns rows...
   for row in "${@:4}"; do
     for column in $3; do
       count=$(awk -F '\t' -v t="$2" -v r="$row" -v c="$column" '
-        $1 == t && $2 == r && $3 == c && $5 ~ /^[0-9.]+(e[-+]?[0-9]+)?$/ && $5 > 0' "$samples" | wc -l)
+        $1 == t && $2 == r && $3 == c && $5 ~ /^[0-9.]+(e[-+]?[0-9]+)?$/ && $5 > 0 { n++ }
+        END { print n + 0 }' "$samples")
       [ "$count" = "$1" ] || { echo "$2 $row $column: $count samples instead of $1"; return 1; }
     done
   done
@@ -75,12 +79,16 @@ has_engines()
 {
   local mode
   for mode in $modes; do
-    has 1 "$mode" rate fuzz_empty fuzz_matmul && has 1 "$mode" 'products mean' fuzz_matmul || return 1
+    has 1 "$mode" rate fuzz_empty fuzz_matmul || return 1
+    has 1 "$mode" 'products mean' fuzz_matmul || return 1
   done
   has 1 workers rate 1 2
 }
 
-has_numpy() { scripts/python_with.sh numpy gmpy2 || scripts/python_with.sh numpy mpmath; } >/dev/null
+has_numpy()
+{
+  scripts/python_with.sh numpy gmpy2 || scripts/python_with.sh numpy mpmath
+} >/dev/null
 
 has_baselines()
 {
@@ -96,8 +104,10 @@ has_baselines()
 is_table()
 {
   grep -q '^|' "$page" && ! grep -E '\| [^|]*\b(nan|inf)\b' "$page" &&
-    awk -F '|' '/^\|/ { if (n && NF != n) { print; bad = 1 } n = NF; next } { n = 0 } END { exit bad }' \
-      "$page"
+    awk -F '|' '
+      /^\|/ { if (n && NF != n) { print; bad = 1 } n = NF; next }
+      { n = 0 }
+      END { exit bad }' "$page"
 }
 
 # Of the six ways to run a target four were left out; of the goals that on one of them, three on
@@ -157,7 +167,7 @@ check 'engines: each mode, the target and the empty one' has_engines
 check 'baselines: both kinds of cases' has_baselines
 check 'the page is made of tables' is_table
 check 'the page says what was not measured' says_what_is_missing
-has_numpy || echo 'skipped: the script of today: NumPy is not installed (scripts/setup.sh bench)' >&2
+has_numpy || echo 'skipped: a script of today: no NumPy here (scripts/setup.sh bench)' >&2
 if command -v gnuplot >/dev/null; then check 'plots are drawn' has_plots; else
   echo 'skipped: plots: gnuplot is not installed (scripts/setup.sh bench)' >&2
 fi
