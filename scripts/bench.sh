@@ -298,7 +298,8 @@ describe_machine()
 {
   local afl
   afl=$({ afl-fuzz -h 2>&1 || true; } | sed -n 's/.*\(afl-fuzz++[0-9a-z.]*\).*/\1/p' | head -n 1)
-  fact Processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of it"
+  fact Processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+  fact Processors "$(nproc)"
   fact Extensions "$(grep -m 1 '^flags' /proc/cpuinfo |
     grep -oE '\b(avx2|fma|avx512f|avx512_bf16|avx512_fp16|amx_bf16)\b' | sort -u | paste -s -d ' ')"
   fact Memory "$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)"
