@@ -29,7 +29,7 @@ FLAVOUR      ?= libfuzzer
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
-BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
+BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
 # Behind everything else: a contracted or reordered sum is not the sum that is claimed.
 FP   := -ffp-contract=off -fno-fast-math
 
@@ -65,8 +65,10 @@ afl: $(AFL)
 
 # The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
 # of its time.  They are compiled without coverage.
-JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_prepare enclosure_sum \
-         format memory problem reference engine_reference session set special values values_integer) $(wildcard oracle/*.c)
+JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_block \
+         enclosure_block_loops enclosure_block_prepare enclosure_block_sum enclosure_prepare \
+         enclosure_sum engine_reference format isa memory problem reference reference_lanes rounding \
+         session session_judge session_rows set special values values_integer) $(wildcard oracle/*.c)
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
 # changes, too.
@@ -129,8 +131,29 @@ $(eval $(call values,cc-O0,$(CC),-O0))
 $(eval $(call values,cc-O3,$(CC),-O3))
 $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
-CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES)
-tests: $(CHECKS)
+# What certified arithmetic promises must hold whatever is made of it.
+CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+define native
+$(eval $(call flavour,$1,$2,-O3 -march=native))
+$(eval $(call link,build/test-$1,$1,tests,$(LIB),,-lcmocka $(LIBS)))
+NATIVE += $$(CERTIFIED:%=build/test-$1/%)
+endef
+$(eval $(call native,cc-native,$(CC)))
+$(eval $(call native,clang-native,$(CLANG)))
+# Engines as shared objects: the examples, and those that tests need.
+PLUGINS := $(patsubst %.c,build/plugin/%.so,$(notdir $(wildcard examples/*.c tests/plugins/*.c)))
+build/plugin/%.so: examples/%.c include/precfuzz/engine.h
+	$(plugin)
+build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
+	$(plugin)
+define plugin
+@mkdir -p $(@D)
+@echo '  $(CC) $@'
+@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
+endef
+
+CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
+tests: $(CHECKS) $(PLUGINS)
 
 include bench/bench.mk
 
@@ -156,7 +179,9 @@ seeds:
 
 install:
 	+@$(BUILD) programs
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
+	  $(DESTDIR)$(PREFIX)/include/precfuzz
+	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
 

@@ -85,11 +85,14 @@ static void fill_elements(const pf_problem *p, pf_role role, void *storage)
                   v->edits[i].bits);
 }
 
+/* The marked part doubles until it is all. */
 static void fill_marked(pf_dtype t, void *data, int64_t count)
 {
-  const uint64_t bits = pf_marker_bits(t);
-  for (int64_t i = 0; i < count; i++)
-    pf_store_bits(t, element(t, data, i), bits);
+  const size_t bytes = (size_t)pf_dtype_of(t)->bytes, all = (size_t)count * bytes;
+  if (count > 0)
+    pf_store_bits(t, data, pf_marker_bits(t));
+  for (size_t done = bytes; done < all; done *= 2)
+    memcpy((uint8_t *)data + done, data, done < all - done ? done : all - done);
 }
 
 static pf_status build_storage(pf_problem *p, pf_role role, pf_arena *a)
@@ -305,6 +308,10 @@ static void prefill(const pf_problem *p, const pf_output *out)
   const size_t bytes = (size_t)pf_dtype_of(t)->bytes;
   const uint64_t marker = pf_marker_bits(t);
   int64_t at[PF_MAX_RANK] = {0}, offset = 0;
+  if (pf_operand_dense(o) && !in_place) {
+    fill_marked(t, out->view.data, p->shape.outputs);
+    return;
+  }
   for (int64_t i = 0; i < p->shape.outputs; i++) {
     uint8_t *to = element(t, out->view.data, offset);
     if (in_place)
@@ -343,26 +350,6 @@ void pf_output_read(const pf_problem *p, const pf_output *out, double *got)
   read_results(p, &out->view, got);
 }
 
-/* Is the place `at` elements behind the first one an element?  Strides from great to small, each
-   greater than the reach of all below it (pf_operand_overlaps): taking as many of each as fit
-   leaves zero for elements, and only for them. */
-static bool is_element(const pf_operand *o, int64_t at)
-{
-  int64_t below = INT64_MAX;
-  for (;;) {
-    int widest = -1;
-    for (int i = 0; i < o->rank; i++)
-      if (o->dim[i] > 1 && o->stride[i] < below &&
-          (widest < 0 || o->stride[i] > o->stride[widest]))
-        widest = i;
-    if (widest < 0)
-      return at == 0;
-    below = o->stride[widest];
-    const int64_t steps = at / below, most = o->dim[widest] - 1;
-    at -= (steps < most ? steps : most) * below;
-  }
-}
-
 /* First byte in [from, to) that differs; `to` if none does. */
 static size_t first_change(const pf_output *out, size_t from, size_t to)
 {
@@ -373,13 +360,39 @@ static size_t first_change(const pf_output *out, size_t from, size_t to)
   return from;
 }
 
+/* o's dimensions of more than one, by falling stride; how many there are. */
+static int sort_dimensions(const pf_operand *o, int64_t *dim, int64_t *stride)
+{
+  int n = 0;
+  for (int i = 0; i < o->rank; i++) {
+    if (o->dim[i] == 1)
+      continue;
+    int at = n++;
+    for (; at > 0 && stride[at - 1] < o->stride[i]; at--) {
+      dim[at] = dim[at - 1];
+      stride[at] = stride[at - 1];
+    }
+    dim[at] = o->dim[i];
+    stride[at] = o->stride[i];
+  }
+  return n;
+}
+
+/* Between elements.  Each stride is greater than the reach of all smaller ones
+   (pf_operand_overlaps), so that elements follow each other in the order of their addresses. */
 static size_t first_change_in_gaps(const pf_operand *o, const pf_output *out, size_t from,
                                    size_t to, size_t bytes)
 {
-  for (size_t slot = from; slot < to; slot += bytes)
-    if (memcmp(out->storage + slot, out->before + slot, bytes) != 0 &&
-        !is_element(o, (int64_t)((slot - from) / bytes)))
-      return first_change(out, slot, slot + bytes);
+  int64_t dim[PF_MAX_RANK], stride[PF_MAX_RANK], index[PF_MAX_RANK] = {0}, offset = 0;
+  const int rank = sort_dimensions(o, dim, stride);
+  size_t gap = from;
+  do {
+    const size_t element_at = from + (size_t)offset * bytes;
+    const size_t changed = first_change(out, gap, element_at);
+    if (changed != element_at)
+      return changed;
+    gap = element_at + bytes;
+  } while (next_index(rank, dim, stride, index, &offset));
   return to;
 }
 

@@ -37,6 +37,7 @@ typedef struct pf_problem {
   const double *x_scaled, *y_scaled;   /* the vectors times their scales, exactly */
   void *storage[PF_ROLE_COUNT];        /* the operands' storages */
   size_t storage_bytes[PF_ROLE_COUNT];
+  struct pf_kept *kept;                /* NULL, or sums that rows share (reference_lanes.h) */
 } pf_problem;
 
 /* Everything lives in the arena; the case must outlive the problem.  Storage that belongs to no

@@ -12,8 +12,8 @@ void pf_signature(const pf_result *r, char *to, size_t size);
 
 /* One line: verdict, engine, strategy, and what is worth knowing of it. */
 void pf_report_line(const pf_result *r, FILE *to);
-/* Several indented lines on the worst element of a finding: where, got, exact, allowed, in decimal
-   and hex. */
+/* Several indented lines on a finding: which library and kernel; its worst element: where, got,
+   exact, allowed, in decimal and hex. */
 void pf_report_worst(const pf_result *r, FILE *to);
 /* A line on what a familiar rule does not see; nothing for our own. */
 void pf_report_rule(const pf_rule *r, FILE *to);

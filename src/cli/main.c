@@ -7,10 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef PF_VERSION
-#define PF_VERSION "0.1.0"
-#endif
-
 static const pf_command commands[] = {
   {"check", "judges the cases in files", pf_cmd_check},
   {"explain", "shows the error that each step of each strategy adds", pf_cmd_explain},
@@ -20,6 +16,8 @@ static const pf_command commands[] = {
   {"tolerance", "measures what the rules of other test suites are worth", pf_cmd_tolerance},
   {"strategies", "lists the strategies, step by step", pf_cmd_strategies},
   {"engines", "lists who can do the arithmetic", pf_cmd_engines},
+  {"engine-host", "is an engine for the precfuzz that --engine exec:... has start it",
+   pf_cmd_engine_host},
   {0}
 };
 
@@ -31,6 +29,7 @@ static const char notes[] =
     "The options --engine, --strategy, --rule and --allow can also be given by the variables "
     "PRECFUZZ_ENGINES, PRECFUZZ_STRATEGIES, PRECFUZZ_RULE and PRECFUZZ_ALLOW; an option goes "
     "before its variable.\n\n"
+    "With --json the commands that print results write JSON instead: docs/json.md.\n\n"
     "Exit status: 0 no finding, 1 findings, 2 a file or an option is wrong, 3 the machinery "
     "failed.";
 

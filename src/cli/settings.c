@@ -2,15 +2,26 @@
    not looked at. */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpfr_oracle.h"
 
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_ORACLE };
+
 static const struct argp_option options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
    .doc = "Engines that do the arithmetic: names with commas between; a name up to its ':' takes "
-          "the whole family.  Default: all that precfuzz engines lists first", .group = 1},
+          "the whole family, ./libmine.so is a shared object, exec:COMMAND another process, "
+          "installed takes every library that is there.  Default: all that precfuzz engines lists first", .group = 1},
+  {.name = "threads", .key = KEY_THREADS, .arg = "N",
+   .doc = "Threads that a library may use; default 1"},
+  {.name = "isolate", .key = KEY_ISOLATE,
+   .doc = "Run libraries in children, so that one that dies is a finding; always where there are "
+          "several"},
+  {.name = "timeout", .key = KEY_TIMEOUT, .arg = "SECONDS",
+   .doc = "For a call in another process, then it counts as dead; default 10"},
   {.name = "strategy", .key = 's', .arg = "NAMES|ROW",
    .doc = "Strategies: names with commas between, or one row as text, 'NAME: STEPS'.  Default: "
           "all rows of the graph (precfuzz strategies), under rule agree eager,inductor"},
@@ -19,35 +30,39 @@ static const struct argp_option options[] = {
           "of what the graph as written promises; agree: two rows' results each in the other's.  "
           "Or as other test suites judge, by the exact result alone: torch, ulp:N, abs:X,rel:Y, "
           "nmse:X (precfuzz tolerance shows what these are worth)"},
+  {.name = "oracle", .key = KEY_ORACLE, .arg = "ORACLE",
+   .doc = "certified (default): double arithmetic settles what is certainly right, MPFR the rest; "
+          "mpfr: MPFR alone, with the same verdicts; both: hold one against the other"},
   {.name = "allow", .key = 'a', .arg = "FILE",
    .doc = "Signatures of known findings, one a line: shown, but not counted"},
   {0}
 };
 
-static error_t join_engines(pf_settings *s, const char *names)
-{
-  const size_t old = s->engines ? strlen(s->engines) + 1 : 0;
-  char *all = realloc(s->engines, old + strlen(names) + 1);
-  if (!all)
-    return ENOMEM;
-  if (old)
-    all[old - 1] = ',';
-  strcpy(all + old, names);
-  s->engines = all;
-  return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
   pf_settings *s = state->input;
   switch (key) {
-  case 'e': return join_engines(s, arg);
+  case 'e':
+    if (s->engines == PF_MAX_ENGINES)
+      argp_error(state, "more than %d times --engine", PF_MAX_ENGINES);
+    s->engine[s->engines++] = arg;
+    return 0;
+  case KEY_THREADS:
+    pf_cli_number(state, "threads", arg, 1, 1024);
+    s->threads = arg;
+    return 0;
+  case KEY_TIMEOUT:
+    pf_cli_number(state, "timeout", arg, 1, 86400);
+    s->seconds = arg;
+    return 0;
+  case KEY_ISOLATE: s->isolate = true; return 0;
   case 's':
     if (s->strategies == PF_MAX_STRATEGIES)
       argp_error(state, "more than %d times --strategy", PF_MAX_STRATEGIES);
     s->strategy[s->strategies++] = arg;
     return 0;
   case 'r': s->rule = arg; return 0;
+  case KEY_ORACLE: s->oracle = arg; return 0;
   case 'a': s->allow = arg; return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
@@ -64,13 +79,24 @@ static const char *variable(const char *name)
 
 static pf_status read_environment(pf_settings *s, pf_error *e)
 {
-  if (s->engines)
+  if (s->engines) {
     unsetenv("PRECFUZZ_ENGINES");
+    unsetenv("PRECFUZZ_ENGINES_FILE");
+  }
+  if (s->threads)
+    setenv("PRECFUZZ_THREADS", s->threads, 1);
+  if (s->seconds)
+    setenv("PRECFUZZ_TIMEOUT", s->seconds, 1);
+  if (s->isolate)
+    setenv("PRECFUZZ_ISOLATE", "1", 1);
   if (s->strategies)
     unsetenv("PRECFUZZ_STRATEGIES");
   if (s->rule)
     unsetenv("PRECFUZZ_RULE");
-  s->engines_chosen = s->engines || variable("PRECFUZZ_ENGINES");
+  if (s->oracle)
+    unsetenv("PRECFUZZ_ORACLE");
+  s->engines_chosen =
+      s->engines || variable("PRECFUZZ_ENGINES") || variable("PRECFUZZ_ENGINES_FILE");
   return pf_environment_read(&s->session.options, e);
 }
 
@@ -78,7 +104,13 @@ static int read_options(pf_settings *s)
 {
   pf_options *o = &s->session.options;
   pf_error e = {0};
-  pf_status status = s->engines ? pf_options_engines(o, s->engines, &e) : PF_OK;
+  pf_status status = PF_OK;
+  int foreign = 0;
+  for (int i = 0; i < s->engines; i++)
+    foreign += pf_options_foreign(s->engine[i]);
+  o->opening.isolate |= foreign > 1;
+  for (int i = 0; i < s->engines && !status; i++)
+    status = (i ? pf_options_add_engines : pf_options_engines)(o, s->engine[i], &e);
   if (status)
     return pf_cli_report(status, &e, false, "--engine");
   for (int i = 0; i < s->strategies && !status; i++)
@@ -88,6 +120,9 @@ static int read_options(pf_settings *s)
   status = s->rule ? pf_options_rule(o, s->rule, &e) : PF_OK;
   if (status)
     return pf_cli_report(status, &e, false, "--rule");
+  status = s->oracle ? pf_options_oracle(o, s->oracle, &e) : PF_OK;
+  if (status)
+    return pf_cli_report(status, &e, false, "--oracle");
   if (o->rule.kind == PF_RULE_AGREE && !o->strategy_count)
     status = pf_options_strategies(o, "eager,inductor", &e);
   if (status)
@@ -128,7 +163,7 @@ void pf_settings_close(pf_settings *s)
     pf_mpfr_oracle_free(&s->session.oracle);
   pf_session_free(&s->session);
   pf_allowed_free(&s->allowed);
-  free(s->engines);
+  pf_options_close(&s->session.options);
 }
 
 /* Where the row's text begins in what the user wrote. */
@@ -182,12 +217,15 @@ static void print_strategy(const pf_settings *s, const char *name, FILE *to)
   free(word);
 }
 
-void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
-                               const char *path, FILE *to)
+void pf_settings_command(const pf_settings *s, const pf_result *r, const char *form,
+                         const char *path, FILE *to)
 {
   char rule[PF_RULE_TEXT];
   pf_rule_print(&r->rule, rule, sizeof rule);
-  fprintf(to, "    reproduce precfuzz check --rule %s --engine %s", rule, r->engine->name);
+  fprintf(to, "precfuzz check --rule %s --engine ", rule);
+  pf_cli_quote(r->engine->name, to);
+  if (s->session.options.opening.isolate && r->engine->foreign)
+    fputs(" --isolate", to);
   print_strategy(s, r->strategy, to);
   if (r->rule.kind == PF_RULE_AGREE)
     print_strategy(s, r->against, to);
@@ -195,5 +233,26 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
     fprintf(to, " --form %s", form);
   fputc(' ', to);
   pf_cli_quote(path, to);
+}
+
+void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
+                               const char *path, FILE *to)
+{
+  fputs("    reproduce ", to);
+  pf_settings_command(s, r, form, path, to);
   fputc('\n', to);
+}
+
+int pf_settings_differences(const pf_settings *s, int code)
+{
+  const pf_session *session = &s->session;
+  const pf_difference *d = &session->difference;
+  if (!session->differing)
+    return code;
+  return pf_cli_worse(
+      code, pf_cli_fail(PF_EXIT_MACHINERY,
+                        "certified arithmetic and the oracle differ for %" PRIu64 " of %" PRIu64
+                        " enclosures, first for run %d, element %" PRId64 ": [%a, %a] in [%a, %a]",
+                        session->differing, session->compared, d->ask, d->element, d->lo, d->hi,
+                        d->exact.lo, d->exact.hi));
 }
