@@ -3,10 +3,10 @@
      bench_agreement random ELEMENTS SEED
      bench_agreement conditions CASES SEED
 
-   A set found by certified arithmetic holds results that it calls right.  Both ends of it must
-   lie in the set found by MPFR: then no result between them gets two verdicts.  An element counts
-   once a row of different steps.  Columns: elements, products (the sum of their K), settled (the
-   set was not empty), different.
+   Each case is examined twice: with both oracles (PF_ORACLE_BOTH), so that every set that certified
+   arithmetic finds is held against the one that MPFR finds, and with certified arithmetic first.
+   Columns: elements judged, products (the sum of their K), sums that MPFR was asked for the first
+   time, open (those of the second time), different.
 
    Table agreement, row random: cases decoded from random bytes, every graph, dtype and kind of
    values.  Table conditions: f64 dot products of 64 terms, most of which cancel; rows the decimal
@@ -17,7 +17,7 @@
 #include "bench.h"
 #include "form_fuzz.h"
 #include "mpfr_oracle.h"
-#include "options.h"
+#include "session.h"
 
 enum {
   LENGTH = 192,      /* bytes of a random case */
@@ -29,18 +29,13 @@ enum {
 };
 
 typedef struct counts {
-  uint64_t elements, products, settled, different;
+  uint64_t elements, products, sums, open, different;
 } counts;
 
-typedef struct rows {
-  int count;
-  pf_plan plan[PF_MAX_STRATEGIES];
-  pf_ask ask[PF_MAX_STRATEGIES];
-} rows;
-
 typedef struct comparison {
-  pf_oracle oracle;
-  pf_arena cases, work;
+  pf_oracle oracle;  /* MPFR's, without a count */
+  pf_session session;
+  uint64_t asked;    /* sums so far */
   uint64_t seed, drawn;
 } comparison;
 
@@ -49,64 +44,85 @@ static uint64_t draw(comparison *c)
   return pf_hash(c->seed ^ pf_hash(c->drawn++));
 }
 
-static bool is_new(const rows *r, const pf_plan *plan)
+/* --- an oracle that counts its sums -------------------------------------------------------- */
+
+static void count_sum(void *state, const pf_sum *ask, pf_truth *out)
 {
-  for (int i = 0; i < r->count; i++)
-    if (pf_plan_equal(&r->plan[i], plan))
-      return false;
-  return true;
+  comparison *c = state;
+  c->asked++;
+  c->oracle.sum(c->oracle.state, ask, out);
 }
 
-static void bind_rows(rows *r, const pf_case *what, const pf_summation *order)
+static double count_below(void *state, double e)
 {
-  r->count = 0;
-  for (const pf_row *row = pf_rows; row->text && r->count < PF_MAX_STRATEGIES; row++) {
-    pf_plan plan;
-    if (row->graph != what->graph || row->by_name ||
-        pf_plan_parse(row->strategy, row->text, what, &plan, NULL) || !is_new(r, &plan))
-      continue;
-    r->plan[r->count] = plan;
-    r->ask[r->count] = (pf_ask){.plan = &r->plan[r->count], .order = *order};
-    r->count++;
-  }
+  const pf_oracle *o = &((comparison *)state)->oracle;
+  return o->below(o->state, e);
 }
 
-static bool same_verdict(const pf_enclosure *certified, const pf_enclosure *exact)
+static double count_above(void *state, double e)
 {
-  if (certified->whole)
-    return pf_set_equal(&certified->set, &exact->set);
-  return !exact->weak && exact->set.lo <= certified->set.lo && certified->set.hi <= exact->set.hi;
+  const pf_oracle *o = &((comparison *)state)->oracle;
+  return o->above(o->state, e);
 }
 
-static void compare(comparison *c, const pf_problem *p, const rows *r, counts *n)
+static double count_nearest(void *state, const pf_format *f)
 {
-  pf_encloser *e;
-  const char *why;
-  const pf_status s =
-      r->count ? pf_encloser_new(p, &c->oracle, r->ask, r->count, &c->work, &e, &why)
-               : PF_UNSUPPORTED;
-  if (s == PF_NO_MEMORY)
+  const pf_oracle *o = &((comparison *)state)->oracle;
+  return o->nearest(o->state, f);
+}
+
+static double count_distance(void *state, double got)
+{
+  const pf_oracle *o = &((comparison *)state)->oracle;
+  return o->distance(o->state, got);
+}
+
+static void count_within(void *state, double absolute, double relative, double *lo, double *hi)
+{
+  const pf_oracle *o = &((comparison *)state)->oracle;
+  o->within(o->state, absolute, relative, lo, hi);
+}
+
+/* --- one case ------------------------------------------------------------------------------ */
+
+static void on_result(void *user, const pf_result *r)
+{
+  (void)user;
+  if (pf_verdict_is_finding(r->verdict))
+    bench_die("%s: %s: %s", r->engine->name, r->strategy, pf_verdict_name(r->verdict));
+}
+
+static void examine(comparison *c, const pf_case *what, pf_oracle_use use)
+{
+  c->session.options.oracle = use;
+  if (pf_session_examine(&c->session, what, on_result, NULL))
     bench_die("out of memory");
-  for (int64_t i = 0; !s && i < p->shape.outputs; i++) {
-    pf_enclosure certified[PF_MAX_STRATEGIES], exact[PF_MAX_STRATEGIES];
-    pf_enclose_inside(e, i, certified);
-    pf_enclose(e, i, exact);
-    for (int row = 0; row < r->count; row++) {
-      n->elements++;
-      n->products += (uint64_t)p->shape.k;
-      if (!certified[row].whole && !pf_set_has_finite(&certified[row].set))
-        continue;
-      n->settled++;
-      n->different += !same_verdict(&certified[row], &exact[row]);
-    }
-  }
+}
+
+static void compare(comparison *c, const pf_case *what, counts *n)
+{
+  pf_session *s = &c->session;
+  pf_options_default(&s->options);
+  s->options.engine[0] = s->options.engine[draw(c) % (uint64_t)s->options.engine_count];
+  s->options.engine_count = 1;
+  const uint64_t elements = s->elements, products = s->products, differing = s->differing;
+  const uint64_t begin = c->asked;
+  examine(c, what, PF_ORACLE_BOTH);
+  n->elements += s->elements - elements;
+  n->products += s->products - products;
+  n->different += s->differing - differing;
+  const uint64_t middle = c->asked;
+  examine(c, what, PF_ORACLE_CERTIFIED);
+  n->sums += middle - begin;
+  n->open += c->asked - middle;
 }
 
 static void report(const char *table, const char *row, const counts *n)
 {
   bench_sample(table, row, "elements", 1, (double)n->elements);
   bench_sample(table, row, "products", 1, (double)n->products);
-  bench_sample(table, row, "settled", 1, (double)n->settled);
+  bench_sample(table, row, "sums", 1, (double)n->sums);
+  bench_sample(table, row, "open", 1, (double)n->open);
   bench_sample(table, row, "different", 1, (double)n->different);
 }
 
@@ -117,20 +133,12 @@ static void compare_random(comparison *c, counts *n)
   uint64_t words[LENGTH / 8];
   const pf_filter filter = {.max_work = WORK};
   pf_case what;
-  pf_problem p;
-  pf_options o;
-  rows r;
-  pf_arena_reset(&c->cases);
-  pf_arena_reset(&c->work);
+  pf_arena_reset(&c->session.cases);
   for (size_t i = 0; i < LENGTH / 8; i++)
     words[i] = draw(c);
-  pf_options_default(&o);
-  const pf_engine *engine = o.engine[draw(c) % (uint64_t)o.engine_count];
-  if (pf_fuzz_decode((const uint8_t *)words, sizeof words, &filter, &c->cases, &what) ||
-      pf_problem_build(&what, &c->work, &p))
+  if (pf_fuzz_decode((const uint8_t *)words, sizeof words, &filter, &c->session.cases, &what))
     bench_die("out of memory");
-  bind_rows(&r, &what, &engine->sum);
-  compare(c, &p, &r, n);
+  compare(c, &what, n);
 }
 
 static void run_random(comparison *c, uint64_t elements)
@@ -178,7 +186,7 @@ static void fill(comparison *c, int exponent, double *x, double *y)
   }
 }
 
-static int decade_of(comparison *c, const double *x, const double *y)
+static int decade_of(const comparison *c, const double *x, const double *y)
 {
   const pf_sum sum = {.k = TERMS, .x = x, .y = y, .alpha = 1};
   pf_truth truth;
@@ -192,17 +200,14 @@ static void compare_condition(comparison *c, int exponent, counts *n)
 {
   bench_case at;
   double x[TERMS], y[TERMS];
-  rows r;
   pf_error e = {0};
   fill(c, exponent, x, y);
   bench_case_open(&at, "matmul x=f64[%d] y=f64[%d]", TERMS, TERMS);
   at.what.operand[PF_X].values = (pf_values){.kind = PF_VERBATIM, .verbatim = (uint8_t *)x};
   at.what.operand[PF_Y].values = (pf_values){.kind = PF_VERBATIM, .verbatim = (uint8_t *)y};
-  if (pf_case_finish(&at.what, &e) || pf_problem_build(&at.what, &at.arena, &at.problem))
+  if (pf_case_finish(&at.what, &e))
     bench_die("%s", e.text);
-  pf_arena_reset(&c->work);
-  bind_rows(&r, &at.what, &(pf_summation){.order = PF_ANY_ORDER});
-  compare(c, &at.problem, &r, &n[decade_of(c, x, y) / GROUP]);
+  compare(c, &at.what, &n[decade_of(c, x, y) / GROUP]);
   bench_case_close(&at);
 }
 
@@ -228,9 +233,18 @@ int main(int argc, char **argv)
   c.seed = (uint64_t)bench_number("SEED", argv[3], 0, INT64_MAX);
   if (pf_mpfr_oracle_new(&c.oracle))
     bench_die("out of memory");
+  c.session.oracle = (pf_oracle){
+    .name = c.oracle.name,
+    .state = &c,
+    .sum = count_sum,
+    .below = count_below,
+    .above = count_above,
+    .nearest = count_nearest,
+    .distance = count_distance,
+    .within = count_within,
+  };
   (strcmp(argv[1], "random") ? run_conditions : run_random)(&c, count);
   pf_mpfr_oracle_free(&c.oracle);
-  pf_arena_free(&c.cases);
-  pf_arena_free(&c.work);
+  pf_session_free(&c.session);
   return 0;
 }

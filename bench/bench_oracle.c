@@ -13,6 +13,7 @@
      examined   the whole session on the three rows: the case built, run by one engine, judged */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "arithmetic.h"
 #include "bench.h"
@@ -21,6 +22,8 @@
 #include "session.h"
 
 enum { SIDE = 4, OUTPUTS = SIDE * SIDE, ROWS = 3 };
+
+_Static_assert((int)OUTPUTS <= (int)PF_BLOCK, "one block holds them all");
 
 static const char *const row_names[ROWS] = {"eager", "inductor", "aot_eager"};
 
@@ -92,24 +95,38 @@ static pf_encloser *open_encloser(subject *s, int asks)
   return e;
 }
 
-/* As the session does it: what certified arithmetic does not settle is asked of MPFR. */
+/* As the session does it: what a block does not settle is tried by itself, then asked of MPFR. */
+static void judge_element(subject *s, pf_encloser *e, int asks, int64_t i, pf_tally *tally)
+{
+  pf_enclosure enclosure[ROWS];
+  bool settled = true;
+  pf_enclose_inside(e, i, enclosure);
+  for (int a = 0; a < asks; a++)
+    settled &= s->got[a][i] >= enclosure[a].set.lo && s->got[a][i] <= enclosure[a].set.hi;
+  if (!settled)
+    pf_enclose(e, i, enclosure);
+  for (int a = 0; a < asks; a++)
+    if (settled)
+      tally[a].judged++;
+    else
+      pf_tally_element(&tally[a], &enclosure[a], s->got[a][i]);
+}
+
 static void judge(subject *s, int asks, pf_tally *tally)
 {
   pf_encloser *e = open_encloser(s, asks);
-  pf_enclosure enclosure[ROWS];
-  for (int64_t i = 0; i < OUTPUTS; i++) {
-    bool settled = true;
-    pf_enclose_inside(e, i, enclosure);
-    for (int a = 0; a < asks; a++)
-      settled &= s->got[a][i] >= enclosure[a].set.lo && s->got[a][i] <= enclosure[a].set.hi;
-    if (!settled)
-      pf_enclose(e, i, enclosure);
-    for (int a = 0; a < asks; a++)
-      if (settled)
+  pf_span span[ROWS];
+  int64_t inside[PF_BLOCK];
+  memset(inside, -1, sizeof inside);
+  pf_enclose_block(e, 0, OUTPUTS, span);
+  for (int a = 0; a < asks; a++)
+    pf_span_compare(e, &span[a], s->got[a], OUTPUTS, inside);
+  for (int64_t i = 0; i < OUTPUTS; i++)
+    if (!inside[i])
+      judge_element(s, e, asks, i, tally);
+    else
+      for (int a = 0; a < asks; a++)
         tally[a].judged++;
-      else
-        pf_tally_element(&tally[a], &enclosure[a], s->got[a][i]);
-  }
 }
 
 static void run_judged(void *state)

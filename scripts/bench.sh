@@ -17,6 +17,7 @@
 #   BENCH_TOOLS         numpy, torch, torch-static;  BENCH_CASES  how many cases they are given
 #   BENCH_PYTHON        a Python to look at first
 # Exit status: 0, or 3 where the machinery failed.
+# shellcheck disable=SC2030,SC2031  # each run of an engine has settings of its own
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/engines.sh

@@ -70,8 +70,8 @@ has_memory() { has 1 memory 'resident heap rate' 1 3 10 30 100 300 400; }
 
 has_agreement()
 {
-  has "$(nproc)" agreement 'elements products settled' random &&
-    has 1 conditions 'elements settled' 0 5 10 15 20 25 30 &&
+  has "$(nproc)" agreement 'elements products sums open' random &&
+    has 1 conditions 'elements sums' 0 5 10 15 20 25 30 &&
     ! awk -F '\t' '$3 == "different" && $5 != 0' "$samples" | grep .
 }
 
