@@ -63,27 +63,28 @@ libfuzzer: $(LIBFUZZER)
 asan: $(ASAN)
 afl: $(AFL)
 
-# The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
-# of its time.  They are compiled without coverage.
-JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_block \
-         enclosure_block_loops enclosure_block_prepare enclosure_block_sum enclosure_prepare \
-         enclosure_sum engine_reference format isa memory problem reference reference_lanes rounding \
-         session session_judge session_rows set special values values_integer) $(wildcard oracle/*.c)
+# What guides a search: the branches of the decoder, of shapes and layouts, of readers and of the
+# kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
+# half of its time: all else is compiled without coverage.  (replay.c is AFL++'s main.)
+GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*.c \
+         src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
+         src/case.c src/operand.c src/engine.c fuzz/replay.c
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
 # changes, too.
-# $(call flavour,NAME,COMPILER,FLAGS[,COVERAGE FLAGS[,COMPILER OF THE JUDGE]])
+# $(call flavour,NAME,COMPILER,FLAGS[,COVERAGE FLAGS[,COMPILER WITHOUT COVERAGE]])
 define flavour
-compile_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
-judge_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
+guide_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
+compile_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
 build/obj/$1/%.o: %.c build/obj/$1/command
 	@mkdir -p $$(@D)
 	@echo '  $2 $$@'
-	@$$(if $$(filter $(JUDGE),$$<),$$(judge_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
+	@$$(if $$(filter $(GUIDE),$$<),$$(guide_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
 	  -c $$< -o $$@
 build/obj/$1/command: FORCE
 	@mkdir -p $$(@D)
-	@echo '$$(compile_$1) $$(judge_$1)' | cmp -s - $$@ || echo '$$(compile_$1) $$(judge_$1)' >$$@
+	@echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' | cmp -s - $$@ || \
+	  echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' >$$@
 endef
 
 # $(call objects,NAME,SOURCES)
@@ -100,7 +101,7 @@ define link
 $1/%: build/obj/$2/$3/%.o $(call objects,$2,$4) build/obj/files
 	@mkdir -p $$(@D)
 	@echo '  link $$@'
-	@$$(compile_$2) $5 $$(filter %.o,$$^) $6 -o $$@
+	@$$(guide_$2) $5 $$(filter %.o,$$^) $6 -o $$@
 endef
 
 $(eval $(call flavour,cc,$(CC),))

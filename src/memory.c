@@ -65,16 +65,20 @@ static struct pf_block *block_new(size_t need)
   return b;
 }
 
-/* Takes the first idle block that is large enough out of the chain; NULL if there is none. */
+/* Takes the smallest idle block that is large enough out of the chain; NULL if there is none.  A
+   large one taken for a small need would be missed later in the case. */
 static struct pf_block *block_reuse(pf_arena *a, size_t need)
 {
-  struct pf_block **link = a->current != NULL ? &a->current->next : &a->first;
-  while (*link != NULL && (*link)->size < need) {
-    link = &(*link)->next;
+  struct pf_block **best = NULL;
+  for (struct pf_block **link = a->current != NULL ? &a->current->next : &a->first; *link != NULL;
+       link = &(*link)->next) {
+    if ((*link)->size >= need && (best == NULL || (*link)->size < (*best)->size)) {
+      best = link;
+    }
   }
-  struct pf_block *b = *link;
+  struct pf_block *b = best != NULL ? *best : NULL;
   if (b != NULL) {
-    *link = b->next;
+    *best = b->next;
   }
   return b;
 }

@@ -44,9 +44,6 @@ typedef struct pf_problem {
    element (padding, base offset) holds pf_marker_bits, so that reading it shows. */
 pf_status pf_problem_build(const pf_case *c, pf_arena *a, pf_problem *out);
 
-/* The last part of pf_problem_build: scales and scaled vectors. */
-pf_status pf_problem_scale(pf_problem *p, pf_arena *a);
-
 /* What multiplies element k of a vector; 1 where there are no scales. */
 double pf_scale_at(const pf_scales *s, int64_t line, int64_t k);
 
