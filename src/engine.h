@@ -30,6 +30,9 @@ typedef struct pf_engine {
   pf_status (*run)(const struct pf_engine *e, const pf_call *call, pf_arena *scratch);
 } pf_engine;
 
+/* Stores results[outputs], row-major, into call->out. */
+void pf_call_store(const pf_call *call, const double *results);
+
 extern const pf_engine *const pf_engines[];  /* ends with NULL */
 
 const pf_engine *pf_engine_find(const char *name, size_t length);

@@ -40,20 +40,11 @@ static pf_status supports(const pf_engine *e, const pf_call *call, const char **
 static pf_status run(const pf_engine *e, const pf_call *call, pf_arena *scratch)
 {
   const pf_problem *p = call->problem;
-  const pf_shape *s = &p->shape;
-  const pf_matrix *out = call->out;
-  double *results = pf_alloc_array(scratch, (size_t)s->outputs, sizeof *results);
+  double *results = pf_alloc_array(scratch, (size_t)p->shape.outputs, sizeof *results);
   if (!results)
     return PF_NO_MEMORY;
   pf_reference_step(p, call->steps, &e->sum, call->x_vectors, call->y_vectors, results);
-  const int bytes = pf_dtype_of(out->dtype)->bytes;
-  int64_t i = 0;
-  for (int64_t b = 0; b < s->batches; b++)
-    for (int64_t row = 0; row < s->m; row++) {
-      char *at = (char *)out->data + (pf_batch_offset(p, out, b) + row * out->row_stride) * bytes;
-      for (int64_t column = 0; column < s->n; column++, at += out->column_stride * bytes)
-        pf_store(out->dtype, at, results[i++]);
-    }
+  pf_call_store(call, results);
   return PF_OK;
 }
 
