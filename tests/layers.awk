@@ -10,7 +10,7 @@ BEGIN {
           "form_archive problem row row_parser truth engine reference_loops reference " \
           "engine_reference kernel faults interpret model bound certified set special " \
           "enclosure enclosure_parts rule check options session explain report known_rules tolerance_table tensorfile " \
-          "safetensors_parts safetensors npy tensorfile_open"
+          "safetensors_parts safetensors npy tensorfile_open tensor_case engine_given"
   for (n = split(order, name); n; n--)
     rank[name[n]] = n
   for (n = split("status format truth dtype", name); n; n--)
