@@ -19,6 +19,7 @@ typedef struct pf_options {
   pf_rule rule;
   bool only_equal;      /* PF_RULE_AGREE: judge only where the two enclosures are equal */
   bool measure;         /* find the worst element also where nothing is wrong */
+  bool no_models;       /* do not look for a model that explains a finding */
 } pf_options;
 
 /* Every listed engine, every row not taken by name only, PF_RULE_CONTRACT. */
