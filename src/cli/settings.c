@@ -7,13 +7,17 @@
 
 #include "mpfr_oracle.h"
 
-static const struct argp_option options[] = {
+static const struct argp_option engine_options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
    .doc = "Engines that do the arithmetic: names with commas between; a name up to its ':' takes "
           "the whole family.  Default: all that precfuzz engines lists first", .group = 1},
+  {0}
+};
+
+static const struct argp_option options[] = {
   {.name = "strategy", .key = 's', .arg = "NAMES|ROW",
    .doc = "Strategies: names with commas between, or one row as text, 'NAME: STEPS'.  Default: "
-          "all rows of the graph (precfuzz strategies), under rule agree eager,inductor"},
+          "all rows of the graph (precfuzz strategies), under rule agree eager,inductor", .group = 1},
   {.name = "rule", .key = 'r', .arg = "RULE",
    .doc = "contract (default): a result must lie in the enclosure of its own row; graph: in that "
           "of what the graph as written promises; agree: two rows' results each in the other's.  "
@@ -41,7 +45,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
   pf_settings *s = state->input;
   switch (key) {
-  case 'e': return join_engines(s, arg);
   case 's':
     if (s->strategies == PF_MAX_STRATEGIES)
       argp_error(state, "more than %d times --strategy", PF_MAX_STRATEGIES);
@@ -53,7 +56,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   }
 }
 
-const struct argp pf_settings_argp = {.options = options, .parser = parse};
+const struct argp pf_judging_argp = {.options = options, .parser = parse};
+
+static error_t parse_engines(int key, char *arg, struct argp_state *state)
+{
+  switch (key) {
+  case ARGP_KEY_INIT: state->child_inputs[0] = state->input; return 0;
+  case 'e': return join_engines(state->input, arg);
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp_child judging[] = {{.argp = &pf_judging_argp}, {0}};
+
+const struct argp pf_settings_argp = {
+  .options = engine_options, .parser = parse_engines, .children = judging};
 
 /* NULL where it is not set or empty: both say nothing. */
 static const char *variable(const char *name)
@@ -168,7 +185,7 @@ bool pf_settings_know(const pf_settings *s, const pf_result *r)
 }
 
 /* Several options, since a row as text may hold commas. */
-static void print_strategy(const pf_settings *s, const char *name, FILE *to)
+void pf_settings_print_strategy(const pf_settings *s, const char *name, FILE *to)
 {
   const pf_options *o = &s->session.options;
   const char *text = NULL;
@@ -188,9 +205,9 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
   char rule[PF_RULE_TEXT];
   pf_rule_print(&r->rule, rule, sizeof rule);
   fprintf(to, "    reproduce precfuzz check --rule %s --engine %s", rule, r->engine->name);
-  print_strategy(s, r->strategy, to);
+  pf_settings_print_strategy(s, r->strategy, to);
   if (r->rule.kind == PF_RULE_AGREE)
-    print_strategy(s, r->against, to);
+    pf_settings_print_strategy(s, r->against, to);
   if (form)
     fprintf(to, " --form %s", form);
   fputc(' ', to);

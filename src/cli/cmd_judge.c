@@ -1,0 +1,365 @@
+/* precfuzz judge: results that were computed elsewhere, for cases. */
+#include "judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADING = 160 };  /* characters of a case's text above its results */
+
+typedef struct pf_judge_command {
+  pf_settings settings;
+  pf_judge_choice choice;
+  const char *got;
+  bool quiet, table_wanted;
+  pf_judge_list list;
+  pf_counts counts;
+  pf_table *table;
+  pf_session closer;      /* looks again at one result */
+  int code;
+} pf_judge_command;
+
+/* The results of a case that are results of one graph. */
+typedef struct pf_judge_batch {
+  pf_judge_command *command;
+  const pf_judge_case *in;
+  pf_case what;           /* the case, made one of the graph */
+  const pf_judge_output *output[PF_MAX_ENGINES];
+  int outputs;
+  bool headed;
+  pf_problem problem;
+  pf_result *result;      /* of all outputs and rows, those that nobody asked for left out */
+  int results;
+} pf_judge_batch;
+
+static const struct argp_option options[] = {
+  {.name = "got", .key = 'g', .arg = "OUT",
+   .doc = "Where the results are: a .npy or .safetensors file, or, for several cases, a folder that "
+          "has NAME.safetensors or NAME.npy for a case in NAME.case.  Default: in the case's own "
+          "file, as they may be in a safetensors file", .group = 2},
+  {.name = "tensor", .key = 'n', .arg = "NAME",
+   .doc = "Only this tensor of a safetensors file, whatever it is called.  Default: all but the "
+          "operands"},
+  {.name = "quiet", .key = 'q', .doc = "Only findings and the summary"},
+  {.name = "table", .key = 't',
+   .doc = "No lines but one table of how far the results of each strategy lie from the exact ones"},
+  {0}
+};
+
+static const char doc[] =
+    "Judges results that were computed elsewhere, on a GPU say.\v"
+    "A case is a file as check takes it, or in safetensors as export writes it, or a folder of "
+    "them: those that its index.json lists, where it has one.\n\n"
+    "A tensor called STRATEGY or GRAPH.STRATEGY is held against that row; one called out, and an "
+    "array of NumPy's, may follow any row of the graph: then only a result that no row gives is a "
+    "finding, and the report says which rows it fits.  --strategy names the row, or rows to try, "
+    "whatever the name.  Tensors called x, y, c, bias, scale_x or scale_y must be the case's, bit "
+    "for bit.  Of other words than numbers in .npy (|V2, <u2 for bf16) the row says what they are.\n\n"
+    "Exit status: 0 no finding, 1 findings, 2 a file or an option is wrong, or no row has the "
+    "result's dtype, 3 the machinery failed.";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+  pf_judge_command *c = state->input;
+  switch (key) {
+  case ARGP_KEY_INIT:
+    state->child_inputs[0] = &c->settings;
+    state->child_inputs[1] = &c->choice.form;
+    return 0;
+  case 'g': c->got = arg; return 0;
+  case 'n': c->choice.tensor = arg; return 0;
+  case 'q': c->quiet = true; return 0;
+  case 't': c->table_wanted = true; return 0;
+  case ARGP_KEY_ARG: c->code = pf_cli_worse(c->code, pf_judge_list_add(&c->list, arg)); return 0;
+  case ARGP_KEY_NO_ARGS: argp_error(state, "FILE is missing"); return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* --- which rows ---------------------------------------------------------------------------- */
+
+static void add_row(pf_options *o, const char *name)
+{
+  for (int i = 0; i < o->strategy_count; i++)
+    if (!strcmp(o->strategy[i].name, name))
+      return;
+  strcpy(o->strategy[o->strategy_count++].name, name);
+}
+
+/* Does anybody ask how the output suits this row? */
+static bool is_asked(const pf_judge_batch *b, const pf_judge_output *o, const char *strategy)
+{
+  if (o->row || b->command->settings.session.options.strategy_count)
+    return !o->row || !strcmp(o->row, strategy);
+  return !pf_row_find(o->graph, strategy)->by_name;
+}
+
+/* The rows that the outputs of a batch claim or may follow; a graph has fewer than there is room
+   for. */
+static void choose_rows(const pf_judge_batch *b, pf_options *o)
+{
+  if (o->strategy_count)
+    return;
+  for (const pf_row *r = pf_rows; r->text; r++)
+    for (int i = 0; i < b->outputs && r->graph == b->what.graph; i++)
+      if (b->output[i]->row ? !strcmp(b->output[i]->row, r->strategy) : !r->by_name)
+        add_row(o, r->strategy);
+}
+
+/* --- judgements ---------------------------------------------------------------------------- */
+
+static void keep_result(void *user, const pf_result *r)
+{
+  pf_judge_batch *b = user;
+  const pf_given *given = r->engine->data;
+  for (int i = 0; i < b->outputs; i++)
+    if (&b->output[i]->given == given && is_asked(b, b->output[i], r->strategy)) {
+      b->problem = *r->problem;
+      b->result[b->results] = *r;
+      b->result[b->results++].problem = &b->problem;
+      if (b->command->table)
+        pf_table_add(b->command->table, r);
+    }
+}
+
+/* Of two results of one tensor: is a the better one? */
+static bool is_better(const pf_result *a, const pf_result *b)
+{
+  const bool a_wrong = pf_verdict_is_finding(a->verdict), b_wrong = pf_verdict_is_finding(b->verdict);
+  if (a->verdict == PF_VERDICT_UNSUPPORTED || b->verdict == PF_VERDICT_UNSUPPORTED)
+    return b->verdict == PF_VERDICT_UNSUPPORTED && a->verdict != PF_VERDICT_UNSUPPORTED;
+  if (!a_wrong || !b_wrong)
+    return a_wrong != b_wrong ? !a_wrong : a->verdict < b->verdict;
+  if (a->tally.wrong != b->tally.wrong)
+    return a->tally.wrong < b->tally.wrong;
+  return a->worst.share < b->worst.share;
+}
+
+typedef struct pf_judge_look {
+  pf_judgement *judgement;
+  bool models;
+} pf_judge_look;
+
+static void look(void *user, const pf_result *r)
+{
+  const pf_judge_look *l = user;
+  pf_judgement *j = l->judgement;
+  if (l->models) {
+    j->result.models_tried = r->models_tried;
+    j->result.match = r->match;
+    return;
+  }
+  bool tried = r->verdict == PF_VERDICT_UNSUPPORTED || pf_verdict_is_finding(r->verdict) ||
+               (*j->others && pf_row_find(r->problem->what->graph, r->strategy)->by_name);
+  for (int i = 0; i < j->rows; i++)
+    tried |= !strcmp(j->row[i].strategy, r->strategy);
+  const size_t used = strlen(j->others), room = sizeof j->others - used;
+  if (!tried)
+    snprintf(j->others + used, room, "%s%s", used ? ", " : "", r->strategy);
+}
+
+/* What explains a finding: a model of the row that is closest, and rows that nobody tried. */
+static pf_status look_closer(const pf_judge_batch *b, pf_judgement *j)
+{
+  pf_session *s = &b->command->closer;
+  pf_options *o = &s->options;
+  const pf_options *from = &b->command->settings.session.options;
+  pf_judge_look l = {.judgement = j, .models = true};
+  if (from->rule.kind != PF_RULE_CONTRACT)
+    return PF_OK;
+  *o = (pf_options){.engine = {j->result.engine}, .engine_count = 1, .rule = from->rule,
+                    .strategy_count = 1};
+  strcpy(o->strategy[0].name, j->best->strategy);
+  for (int i = 0; i < from->strategy_count; i++)
+    if (!strcmp(from->strategy[i].name, j->best->strategy))
+      o->strategy[0].text = from->strategy[i].text;
+  PF_TRY(pf_session_examine(s, &b->what, look, &l));
+  l.models = false;
+  o->no_models = true;
+  o->strategy_count = 0;
+  o->strategy[0].text = NULL;
+  for (const pf_row *r = pf_rows; r->text; r++)
+    if (r->graph == b->what.graph)
+      add_row(o, r->strategy);
+  return pf_session_examine(s, &b->what, look, &l);
+}
+
+static void print_heading(pf_judge_batch *b)
+{
+  if (!b->headed) {
+    printf("%s: ", b->in->item->path);
+    pf_cli_print_case(&b->what, HEADING, stdout);
+    putchar('\n');
+  }
+  b->headed = true;
+}
+
+/* Counts and prints it. */
+static int tell(pf_judge_batch *b, pf_judgement *j)
+{
+  pf_judge_command *c = b->command;
+  const bool known = pf_settings_know(&c->settings, &j->result);
+  const bool finding = pf_counts_add(&c->counts, &j->result, known);
+  if (finding && !c->table && look_closer(b, j))
+    return pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", b->in->item->path);
+  if (!c->table && (!c->quiet || finding)) {
+    print_heading(b);
+    pf_judgement_print(j, &c->settings, c->choice.form, known, stdout);
+  }
+  if (j->result.machinery)
+    return pf_cli_fail(PF_EXIT_MACHINERY, "%s: %s: %s", b->in->got, j->result.engine->name,
+                       j->result.why ? j->result.why : pf_status_name(j->result.machinery));
+  if (j->result.verdict == PF_VERDICT_UNSUPPORTED)
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: %s: not judged: %s", b->in->got,
+                       j->result.engine->name, j->result.why ? j->result.why : "");
+  return finding ? PF_EXIT_FINDING : PF_EXIT_CLEAN;
+}
+
+static int conclude(pf_judge_batch *b, const pf_judge_output *o, const pf_result *first, int count)
+{
+  pf_judgement j = {.in = b->in, .output = o, .row = first, .rows = count, .best = first,
+                    .several = count > 1};
+  for (int i = 1; i < count; i++)
+    if (is_better(&first[i], j.best))
+      j.best = &first[i];
+  j.result = *j.best;
+  if (j.several && pf_verdict_is_finding(j.result.verdict))
+    j.result.strategy = "any";
+  return tell(b, &j);
+}
+
+/* Results stand engine by engine. */
+static int conclude_all(pf_judge_batch *b)
+{
+  int code = PF_EXIT_CLEAN;
+  for (int first = 0, next; first < b->results; first = next) {
+    const pf_judge_output *o = NULL;
+    for (next = first + 1; next < b->results &&
+                           b->result[next].engine == b->result[first].engine;)
+      next++;
+    for (int i = 0; i < b->outputs; i++)
+      if (&b->output[i]->given.engine == b->result[first].engine)
+        o = b->output[i];
+    const int failed = conclude(b, o, &b->result[first], next - first);
+    code = pf_cli_worse(code, failed);
+  }
+  return code;
+}
+
+/* --- cases --------------------------------------------------------------------------------- */
+
+static pf_status examine(pf_judge_batch *b)
+{
+  pf_judge_command *c = b->command;
+  pf_session *s = &c->settings.session;
+  const pf_options before = s->options;
+  choose_rows(b, &s->options);
+  for (int i = 0; i < b->outputs; i++)
+    s->options.engine[i] = &b->output[i]->given.engine;
+  s->options.engine_count = b->outputs;
+  b->result = pf_alloc_array(&s->cases, (size_t)b->outputs * (size_t)PF_MAX_STRATEGIES,
+                             sizeof *b->result);
+  if (!b->result)
+    return PF_NO_MEMORY;
+  if (c->table)
+    pf_table_start(c->table);
+  pf_status status = pf_session_examine(s, &b->what, keep_result, b);
+  s->options = before;
+  return status || !c->table ? status : pf_table_finish(c->table, s, b->in->item->path);
+}
+
+static int judge_batch(pf_judge_batch *b)
+{
+  const int code = pf_settings_check_rows(&b->command->settings, &b->what, b->in->item->path);
+  if (code)
+    return code;
+  return examine(b) ? pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", b->in->item->path)
+                    : conclude_all(b);
+}
+
+static int judge_graph(pf_judge_command *c, const pf_judge_case *in, pf_graph graph)
+{
+  pf_judge_batch b = {.command = c, .in = in};
+  pf_error e = {0};
+  int code = PF_EXIT_CLEAN;
+  if (pf_case_retarget(&in->file.what, graph, &b.what, &e))
+    return PF_EXIT_CLEAN;  /* then no output is one of the graph */
+  for (size_t i = 0; i < in->outputs; i++) {
+    if (in->output[i].graph == graph)
+      b.output[b.outputs++] = &in->output[i];
+    if (b.outputs && (b.outputs == PF_MAX_ENGINES || i + 1 == in->outputs)) {
+      const int failed = judge_batch(&b);
+      code = pf_cli_worse(code, failed);
+      b.outputs = b.results = 0;
+    }
+  }
+  return code;
+}
+
+static int judge_case(pf_judge_command *c, const pf_judge_item *item)
+{
+  pf_judge_case in;
+  pf_arena_reset(&c->settings.session.cases);
+  int code = pf_judge_case_open(item, &c->choice, &c->settings.session.cases, &in);
+  c->counts.cases += !code;
+  for (int g = 0; g < PF_GRAPH_COUNT && !code; g++) {
+    const int failed = judge_graph(c, &in, (pf_graph)g);
+    c->code = pf_cli_worse(c->code, failed);
+  }
+  pf_judge_case_close(&in);
+  return code;
+}
+
+static int open_command(pf_judge_command *c)
+{
+  pf_session *s = &c->settings.session;
+  unsetenv("PRECFUZZ_ENGINES");  /* nobody computes here */
+  int code = pf_settings_open(&c->settings);
+  if (!code && s->options.rule.kind == PF_RULE_AGREE)
+    code = pf_cli_fail(PF_EXIT_BAD_INPUT, "--rule agree: holds two results against each other; "
+                                          "judge has one");
+  if (!code && c->got)
+    code = pf_judge_list_pair(&c->list, c->got);
+  if (code)
+    return code;
+  s->options.engine_count = 0;  /* each case brings its own */
+  s->options.measure = !c->table_wanted && !c->quiet;
+  s->options.no_models = true;
+  c->closer.oracle = s->oracle;
+  c->choice.options = &s->options;
+  c->table = c->table_wanted ? pf_table_new() : NULL;
+  if (c->table_wanted && !c->table)
+    return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
+  return PF_EXIT_CLEAN;
+}
+
+static int judge(pf_judge_command *c)
+{
+  const int code = open_command(c);
+  if (code)
+    return code;
+  for (size_t i = 0; i < c->list.count && pf_cli_output_ok(); i++) {
+    const int failed = judge_case(c, &c->list.item[i]);
+    c->code = pf_cli_worse(c->code, failed);
+  }
+  if (c->table)
+    pf_table_print(c->table, &c->settings, stdout);
+  pf_counts_print(&c->counts, stdout);
+  pf_report_rule(&c->settings.session.options.rule, stdout);
+  return c->code;
+}
+
+int pf_cmd_judge(int argc, char **argv)
+{
+  static const struct argp_child children[] = {
+    {.argp = &pf_judging_argp}, {.argp = &pf_form_argp}, {0}};
+  static const struct argp argp = {
+    .options = options, .parser = parse, .args_doc = "FILE...", .doc = doc, .children = children};
+  pf_judge_command c = {0};
+  argp_parse(&argp, argc, argv, 0, NULL, &c);
+  const int judged = judge(&c), code = pf_cli_worse(c.code, judged);
+  pf_table_free(c.table);
+  pf_session_free(&c.closer);
+  pf_settings_close(&c.settings);
+  pf_judge_list_free(&c.list);
+  return code;
+}
