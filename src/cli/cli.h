@@ -162,7 +162,7 @@ typedef struct pf_progress {
 
 /* Also catches Ctrl-C: pf_interrupted then says so. */
 void pf_progress_start(pf_progress *p);
-/* Is it time for another line?  Then what stderr's line held is gone; print one, without a newline. */
+/* Is it time for another line?  Then the last one is gone; print one to stderr, no newline. */
 bool pf_progress_due(pf_progress *p);
 double pf_progress_seconds(const pf_progress *p);  /* since the start */
 void pf_progress_clear(const pf_progress *p);

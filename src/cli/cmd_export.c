@@ -32,15 +32,15 @@ typedef struct pf_export_command {
 static const struct argp_option options[] = {
   {.name = "count", .key = 'n', .arg = "N", .doc = "Cases, up to 100000; default 100", .group = 2},
   {.name = "with-outputs", .key = 'o', .arg = "ENGINE", .flags = OPTION_ARG_OPTIONAL,
-   .doc = "Also write what each strategy gives on an engine, reference:forward where none is named"},
+   .doc = "Also write what each strategy gives on an engine (reference:forward if none is named)"},
   {0}
 };
 
 static const char doc[] =
     "Writes random cases into FOLDER, for a device to compute and precfuzz judge to judge.\v"
-    "FOLDER is made, or empty.  Each case is a safetensors file with the operands x, y, bias, c and "
-    "scales scale_x, scale_y, dense and in their dtypes; its metadata hold the case.  index.json "
-    "lists them: the case's text, graph, the operands' strides and offsets in elements where a "
+    "FOLDER is made, or empty.  Each case is a safetensors file with the operands x, y, bias, c "
+    "and scales scale_x, scale_y, dense and in their dtypes; its metadata hold the case.  "
+    "index.json lists them: the case's text, graph, the operands' strides and offsets in elements where a "
     "layout is to be kept, the result's shape, and its dtype for each strategy.\n\n"
     "Put a result into the case's file, or into a .safetensors or .npy of the same name in another "
     "folder, as tensor out or by its strategy's name; then\n\n"
@@ -219,7 +219,8 @@ static int write_case(pf_export_command *c, const pf_problem *p, const pf_export
                                           "--max-work gives smaller cases", file, bytes);
   if (asprintf(&path, "%s/%s", c->folder, file) < 0)
     return no_memory();
-  const pf_status status = pf_tensor_case_write(path, p, rows->output, rows->outputs, &c->arena, &e);
+  const pf_status status =
+      pf_tensor_case_write(path, p, rows->output, rows->outputs, &c->arena, &e);
   const int code = pf_cli_written(status, &e, path);
   free(path);
   return code;

@@ -33,9 +33,9 @@ typedef struct pf_judge_batch {
 
 static const struct argp_option options[] = {
   {.name = "got", .key = 'g', .arg = "OUT",
-   .doc = "Where the results are: a .npy or .safetensors file, or, for several cases, a folder that "
-          "has NAME.safetensors or NAME.npy for a case in NAME.case.  Default: in the case's own "
-          "file, as they may be in a safetensors file", .group = 2},
+   .doc = "Where the results are: a .npy or .safetensors file, or, for several cases, a folder "
+          "that has NAME.safetensors or NAME.npy for a case in NAME.case.  Default: in the case's "
+          "own file, as they may be in a safetensors file", .group = 2},
   {.name = "tensor", .key = 'n', .arg = "NAME",
    .doc = "Only this tensor of a safetensors file, whatever it is called.  Default: all but the "
           "operands"},
@@ -53,7 +53,7 @@ static const char doc[] =
     "array of NumPy's, may follow any row of the graph: then only a result that no row gives is a "
     "finding, and the report says which rows it fits.  --strategy names the row, or rows to try, "
     "whatever the name.  Tensors called x, y, c, bias, scale_x or scale_y must be the case's, bit "
-    "for bit.  Of other words than numbers in .npy (|V2, <u2 for bf16) the row says what they are.\n\n"
+    "for bit.  Of raw words in .npy (|V2 or <u2 for bf16) the row says what they are.\n\n"
     "Exit status: 0 no finding, 1 findings, 2 a file or an option is wrong, or no row has the "
     "result's dtype, 3 the machinery failed.";
 
@@ -124,7 +124,8 @@ static void keep_result(void *user, const pf_result *r)
 /* Of two results of one tensor: is a the better one? */
 static bool is_better(const pf_result *a, const pf_result *b)
 {
-  const bool a_wrong = pf_verdict_is_finding(a->verdict), b_wrong = pf_verdict_is_finding(b->verdict);
+  const bool a_wrong = pf_verdict_is_finding(a->verdict);
+  const bool b_wrong = pf_verdict_is_finding(b->verdict);
   if (a->verdict == PF_VERDICT_UNSUPPORTED || b->verdict == PF_VERDICT_UNSUPPORTED)
     return b->verdict == PF_VERDICT_UNSUPPORTED && a->verdict != PF_VERDICT_UNSUPPORTED;
   if (!a_wrong || !b_wrong)
@@ -136,25 +137,33 @@ static bool is_better(const pf_result *a, const pf_result *b)
 
 typedef struct pf_judge_look {
   pf_judgement *judgement;
-  bool models;
+  bool models;            /* tried, or other rows */
+  bool fits;              /* a row that is not taken by name only does */
 } pf_judge_look;
+
+static void take_models(pf_judgement *j, const pf_result *r)
+{
+  j->result.models_tried = r->models_tried;
+  j->result.match = r->match;
+}
 
 static void look(void *user, const pf_result *r)
 {
-  const pf_judge_look *l = user;
+  pf_judge_look *l = user;
   pf_judgement *j = l->judgement;
   if (l->models) {
-    j->result.models_tried = r->models_tried;
-    j->result.match = r->match;
+    take_models(j, r);
     return;
   }
-  bool tried = r->verdict == PF_VERDICT_UNSUPPORTED || pf_verdict_is_finding(r->verdict) ||
-               (*j->others && pf_row_find(r->problem->what->graph, r->strategy)->by_name);
+  const bool by_name = pf_row_find(r->problem->what->graph, r->strategy)->by_name;
+  bool told = !pf_judge_fits(r) || (by_name && l->fits);
   for (int i = 0; i < j->rows; i++)
-    tried |= !strcmp(j->row[i].strategy, r->strategy);
+    told |= !strcmp(j->row[i].strategy, r->strategy);
   const size_t used = strlen(j->others), room = sizeof j->others - used;
-  if (!tried)
-    snprintf(j->others + used, room, "%s%s", used ? ", " : "", r->strategy);
+  if (told)
+    return;
+  snprintf(j->others + used, room, "%s%s", used ? ", " : "", r->strategy);
+  l->fits |= !by_name;
 }
 
 /* What explains a finding: a model of the row that is closest, and rows that nobody tried. */
@@ -163,7 +172,7 @@ static pf_status look_closer(const pf_judge_batch *b, pf_judgement *j)
   pf_session *s = &b->command->closer;
   pf_options *o = &s->options;
   const pf_options *from = &b->command->settings.session.options;
-  pf_judge_look l = {.judgement = j, .models = true};
+  pf_judge_look l = {.judgement = j, .models = true, .fits = false};
   if (from->rule.kind != PF_RULE_CONTRACT)
     return PF_OK;
   *o = (pf_options){.engine = {j->result.engine}, .engine_count = 1, .rule = from->rule,

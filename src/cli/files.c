@@ -47,9 +47,9 @@ static error_t parse_form(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option form_options[] = {
   {.name = "form", .key = 'f', .arg = "FORM",
-   .doc = "What the files hold: fuzz, archive, text, safetensors (as precfuzz export writes it), or "
-          "auto (default): archive and safetensors by their first bytes, text if it begins with a "
-          "graph's name, else fuzz", .group = 2},
+   .doc = "What the files hold: fuzz, archive, text, safetensors (as precfuzz export writes it), "
+          "or auto (default): archive and safetensors by their first bytes, text if it begins with "
+          "a graph's name, else fuzz", .group = 2},
   {0}
 };
 

@@ -77,6 +77,8 @@ typedef struct pf_judgement {
   char others[160];       /* of a finding: rows that were not tried and fit, with commas between */
 } pf_judgement;
 
+/* Judged, and no finding. */
+bool pf_judge_fits(const pf_result *r);
 void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form form, bool known,
                         FILE *to);
 

@@ -212,7 +212,8 @@ static int open_tensors(pf_search *s)
                : pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: holds no results: --got OUT says where they "
                                                 "are", c->item->path);
   const bool has_raw = raw_dtype(&c->file.what, s->choice->options, &raw);
-  const pf_status status = pf_tensor_file_open(c->item->got, has_raw ? &raw : NULL, &c->tensors, &e);
+  const pf_status status =
+      pf_tensor_file_open(c->item->got, has_raw ? &raw : NULL, &c->tensors, &e);
   s->from = &c->tensors;
   if (status == PF_IO_ERROR)
     return pf_cli_report(status, &e, false, NULL);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool fits(const pf_result *r)
+bool pf_judge_fits(const pf_result *r)
 {
   return r->verdict != PF_VERDICT_UNSUPPORTED && !pf_verdict_is_finding(r->verdict);
 }
@@ -20,7 +20,7 @@ static void print_row(const pf_result *r, FILE *to)
   }
   if (r->worst.element >= 0)
     pf_print_index(&r->problem->shape, r->worst.element, where, sizeof where);
-  if (fits(r))
+  if (pf_judge_fits(r))
     fputs("fits", to);
   else
     fprintf(to, "does not: %lld of %lld elements", (long long)r->tally.wrong,
@@ -39,12 +39,12 @@ static void print_several(const pf_judgement *j, FILE *to)
   fprintf(to, "%-11s %-22s ", pf_verdict_name(r->verdict), r->engine->name);
   if (r->verdict == PF_VERDICT_UNSUPPORTED)
     fputs("no row of this dtype", to);
-  else if (!fits(r))
+  else if (!pf_judge_fits(r))
     fputs("fits no row", to);
   else
     fputs("fits ", to);
-  for (int i = 0; i < j->rows && fits(r); i++)
-    if (fits(&j->row[i])) {
+  for (int i = 0; i < j->rows && pf_judge_fits(r); i++)
+    if (pf_judge_fits(&j->row[i])) {
       fprintf(to, "%s%s", before, j->row[i].strategy);
       before = ", ";
     }

@@ -17,7 +17,8 @@ static const struct argp_option engine_options[] = {
 static const struct argp_option options[] = {
   {.name = "strategy", .key = 's', .arg = "NAMES|ROW",
    .doc = "Strategies: names with commas between, or one row as text, 'NAME: STEPS'.  Default: "
-          "all rows of the graph (precfuzz strategies), under rule agree eager,inductor", .group = 1},
+          "all rows of the graph (precfuzz strategies), under rule agree eager,inductor",
+   .group = 1},
   {.name = "rule", .key = 'r', .arg = "RULE",
    .doc = "contract (default): a result must lie in the enclosure of its own row; graph: in that "
           "of what the graph as written promises; agree: two rows' results each in the other's.  "
