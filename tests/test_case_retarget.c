@@ -58,6 +58,7 @@ static void test_dtype_of_the_result_follows(void **state)
   assert_int_equal(c.operand[PF_OUT].dtype, PF_F32);
   assert_int_equal(pf_case_retarget(&c, PF_MATMUL_ADD, &target, NULL), PF_OK);
   assert_int_equal(target.operand[PF_OUT].dtype, PF_BF16);
+  c = target;
   assert_int_equal(pf_case_retarget(&c, PF_SCALED_MATMUL, &target, NULL), PF_OK);
   assert_int_equal(target.operand[PF_OUT].dtype, PF_F32);
   target.operand[PF_OUT].dtype = PF_F16;

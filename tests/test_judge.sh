@@ -177,6 +177,13 @@ expect '--strategy goes before the name' 0 "prints '^OK +given:eager +inductor'"
 one graph.safetensors matmul_add.inductor 813f
 run judge tie --got graph.safetensors
 expect 'one called by graph and row' 0 "prints '^OK +given:inductor +inductor'"
+tensors two.safetensors '' out BF16 1,1 803f eager BF16 1,1 813f inductor BF16 1,1 813f \
+  eager_tf32 BF16 1,1 803f
+run judge tie --got two.safetensors
+expect 'several, each by its name' 1 "prints '^IMPOSSIBLE +given:eager +eager '" \
+  "prints '^OK +given:inductor +inductor '" "prints '^OK +given:eager_tf32 +eager_tf32 '" \
+  "prints '^OK +given:out +fits eager, aot_eager, inductor_graph, aot_eager_bf16acc$'" \
+  "prints '^1 case, 4 results, 1 finding: OK 3, IMPOSSIBLE 1$'"
 tensors other.safetensors '' matmul_cast_f32_add.eager F32 1,1 0000803f
 run judge tie --got other.safetensors
 expect 'another graph: its exact result is another' 1 "prints '^tie: matmul_cast_f32_add '" \

@@ -25,6 +25,7 @@ typedef struct pf_judge_batch {
   pf_case what;           /* the case, made one of the graph */
   const pf_judge_output *output[PF_MAX_ENGINES];
   int outputs;
+  bool rows_named;        /* by --strategy */
   bool headed;
   pf_problem problem;
   pf_result *result;      /* of all outputs and rows, those that nobody asked for left out */
@@ -88,9 +89,9 @@ static void add_row(pf_options *o, const char *name)
 /* Does anybody ask how the output suits this row? */
 static bool is_asked(const pf_judge_batch *b, const pf_judge_output *o, const char *strategy)
 {
-  if (o->row || b->command->settings.session.options.strategy_count)
-    return !o->row || !strcmp(o->row, strategy);
-  return !pf_row_find(o->graph, strategy)->by_name;
+  if (o->row)
+    return !strcmp(o->row, strategy);
+  return b->rows_named || !pf_row_find(o->graph, strategy)->by_name;
 }
 
 /* The rows that the outputs of a batch claim or may follow; a graph has fewer than there is room
@@ -261,6 +262,7 @@ static pf_status examine(pf_judge_batch *b)
   pf_judge_command *c = b->command;
   pf_session *s = &c->settings.session;
   const pf_options before = s->options;
+  b->rows_named = before.strategy_count > 0;
   choose_rows(b, &s->options);
   for (int i = 0; i < b->outputs; i++)
     s->options.engine[i] = &b->output[i]->given.engine;
