@@ -114,6 +114,10 @@ eval "$(reproducer before)" >out 2>err
 status=$?
 expect 'the command that it prints names the row' 1 'cmp before out'
 sed -n 's/^ *signature //p' before >known
+npy even.npy '|V2' '1,1' 803f
+run judge tie --got even.npy -s inductor
+expect 'other rows that fit are told' 1 \
+  "prints '^    fits +eager, aot_eager, inductor_graph, aot_eager_bf16acc$'"
 run judge tie --got tie.npy -s eager --allow known
 expect 'known findings do not count' 0 "prints '^    known '" "prints '0 findings, 1 known'"
 run judge tie --got tie.npy -s eager,inductor
@@ -296,6 +300,12 @@ expect 'the same seed, the same files' 0 'diff -r exported again'
 run export --count 8 --seed 4 --dtype f32 --graph matmul --layout dense --max-work 64 few
 expect 'filters' 0 \
   '[ "$(grep -c "\"case\":\"matmul x=f32.*\"graph\":\"matmul\"" few/index.json)" = 8 ]'
+run export --count 5 --graph addmm --dtype s32 integers
+expect 'cases that no row runs are left out' 0 '[ "$(ls integers | wc -l)" = 6 ]' \
+  '! grep -q "\"outputs\":{}" integers/index.json' '[ -e integers/case000015.safetensors ]'
+run export --count 5 --graph matmul_out_f32_add --dtype s32 vain
+expect 'no case that a row runs' 2 'says "precfuzz: no strategy runs any of 1000 cases"' \
+  '[ ! -e vain/index.json ]'
 run judge few
 expect 'without results' 2 'says "few/case000000.safetensors: no result to judge"'
 run export --count 20 --with-outputs=fault:M13 --values integer --dtype f32 faulty
