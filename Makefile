@@ -28,7 +28,7 @@ FLAVOUR      ?= libfuzzer
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
-BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
+BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
 # Behind everything else: a contracted or reordered sum is not the sum that is claimed.
 FP   := -ffp-contract=off -fno-fast-math
 
@@ -63,8 +63,8 @@ afl: $(AFL)
 
 # The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
 # of its time.  They are compiled without coverage.
-JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_prepare enclosure_sum \
-         format memory problem reference engine_reference session set special values values_integer) $(wildcard oracle/*.c)
+JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_block enclosure_block_loops enclosure_block_prepare \
+         enclosure_block_sum enclosure_prepare enclosure_sum format memory problem reference engine_reference session session_judge session_rows set special values values_integer) $(wildcard oracle/*.c)
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
 # changes, too.
@@ -127,8 +127,20 @@ $(eval $(call values,cc-O0,$(CC),-O0))
 $(eval $(call values,cc-O3,$(CC),-O3))
 $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
+# Engines as shared objects: the examples, and those that tests need.
+PLUGINS := $(patsubst %.c,build/plugin/%.so,$(notdir $(wildcard examples/*.c tests/plugins/*.c)))
+build/plugin/%.so: examples/%.c include/precfuzz/engine.h
+	$(plugin)
+build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
+	$(plugin)
+define plugin
+@mkdir -p $(@D)
+@echo '  $(CC) $@'
+@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
+endef
+
 CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES)
-tests: $(CHECKS)
+tests: $(CHECKS) $(PLUGINS)
 
 setup:
 	@CC='$(CC)' CLANG='$(CLANG)' AFL_CC='$(AFL_CC)' scripts/setup.sh
@@ -152,7 +164,9 @@ seeds:
 
 install:
 	+@$(BUILD) programs
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
+	  $(DESTDIR)$(PREFIX)/include/precfuzz
+	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
 

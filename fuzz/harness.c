@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -45,11 +46,12 @@ static pf_counters *map_counters(const char *path)
 static pf_status open_session(const pf_target *t, pf_error *e)
 {
   pf_options *o = &harness.options;
-  const char *engines = getenv("PRECFUZZ_ENGINES");
+  const char *engines = getenv("PRECFUZZ_ENGINES"), *file = getenv("PRECFUZZ_ENGINES_FILE");
   const char *allow = getenv("PRECFUZZ_ALLOW"), *stats = getenv("PRECFUZZ_STATS");
   pf_options_default(o);
-  harness.one_engine = !engines || !*engines;
+  harness.one_engine = !(engines && *engines) && !(file && *file);
   o->rule = (pf_rule){.kind = t->rule};
+  o->oracle = t->oracle;
   pf_status s = pf_environment_read(o, e);
   if (!s && !o->strategy_count && t->strategies) {
     o->only_equal = t->only_equal;
@@ -94,7 +96,8 @@ static void print_reproducer(const pf_result *r)
 {
   char rule[PF_RULE_TEXT];
   pf_rule_print(&r->rule, rule, sizeof rule);
-  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine %s", rule, r->engine->name);
+  fprintf(stderr, "    reproduce precfuzz check --rule %s --engine '%s'%s", rule, r->engine->name,
+          harness.options.opening.isolate && r->engine->foreign ? " --isolate" : "");
   print_strategy(r->strategy);
   if (r->rule.kind == PF_RULE_AGREE)
     print_strategy(r->against);
@@ -120,6 +123,26 @@ __attribute__((noinline, noreturn)) static void rows_disagree(void)
 __attribute__((noinline, noreturn)) static void familiar_rule_broken(void)
 {
   abort();
+}
+
+__attribute__((noinline, noreturn)) static void oracles_differ(void)
+{
+  abort();
+}
+
+static void report_difference(const pf_session *s, const pf_case *c)
+{
+  const pf_difference *d = &s->difference;
+  char inside[200], exact[200];
+  pf_set_print(&d->inside, inside, sizeof inside);
+  pf_set_print(&d->exact, exact, sizeof exact);
+  fputs("ASSERTION FAILED: precfuzz: certified arithmetic allows more than the oracle\n"
+        "    case      ", stderr);
+  pf_text_print(c, stderr);
+  fprintf(stderr, "\n    run %d, element %" PRId64 ": inside %s, in a block [%a, %a]; exactly %s%s\n",
+          d->ask, d->element, inside, d->lo, d->hi, exact, d->weak ? ", weak" : "");
+  fputs("    reproduce PRECFUZZ_ORACLE=both precfuzz check FILE\n", stderr);
+  oracles_differ();
 }
 
 static void on_result(void *user, const pf_result *r)
@@ -176,6 +199,8 @@ int pf_harness_examine(const uint8_t *data, size_t size)
       return 0;
   }
   pf_session_examine(s, &c, on_result, NULL);
+  if (s->differing)
+    report_difference(s, &c);
   if (harness.counters) {
     __atomic_fetch_add(&harness.counters->executions, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&harness.counters->elements, s->elements - elements, __ATOMIC_RELAXED);

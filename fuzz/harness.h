@@ -1,9 +1,14 @@
 /* What all fuzz targets share, and the only place that aborts.
 
    Settings come from the environment, read once:
-     PRECFUZZ_ENGINES     names, comma-separated; a family's name takes all of it
+     PRECFUZZ_ENGINES     names and shared objects, comma-separated, as options.h has them
+     PRECFUZZ_ENGINES_FILE  a file of them, one a line (# begins a comment)
+     PRECFUZZ_THREADS     that a library may use; default 1
+     PRECFUZZ_ISOLATE     1: foreign engines run in children, as they do where there are several
+     PRECFUZZ_TIMEOUT     seconds for a call in another process; default 10
      PRECFUZZ_STRATEGIES  names, comma-separated, or one row as text
      PRECFUZZ_RULE        contract, graph, agree, torch, ulp:N, abs:X,rel:Y or nmse:X
+     PRECFUZZ_ORACLE      certified (the default), mpfr, or both, which must agree
      PRECFUZZ_ALLOW       a file of signatures, one a line (# begins a comment), that do not abort
      PRECFUZZ_STATS       a file for counters that all processes of a run share */
 #ifndef PF_HARNESS_H
@@ -32,6 +37,7 @@ typedef struct pf_target {
   const char *name;        /* of the fuzz target */
   pf_rule_kind rule;       /* its defaults: the environment overrides them */
   const char *strategies;  /* NULL: all rows */
+  pf_oracle_use oracle;
   bool only_equal;         /* with the default strategies: judge only equal enclosures */
 } pf_target;
 

@@ -91,6 +91,13 @@ static double exposed(const double *a, const double *b, int64_t k, double alpha,
   return sum;
 }
 
+/* What does not depend on single operands of m where alpha is neither 1 nor -1. */
+static double scaled_underflows(const pf_sum *s, int64_t k, double scaled_c)
+{
+  const double products = pf_up((double)k * pf_up(1 + fabs(s->alpha)));
+  return pf_up(products + 2 + scaled_c);
+}
+
 /* m above; a count where alpha is 1 or -1, else weighted by alpha and the operands. */
 static double underflows(const pf_bound_input *in, int64_t k)
 {
@@ -107,11 +114,10 @@ static double underflows(const pf_bound_input *in, int64_t k)
   const double normal = pf_smallest_normal(in->acc);
   const double on_x = exposed(s->x, s->y, k, s->alpha, normal);
   const double on_y = exposed(s->y, s->x, k, s->alpha, normal);
-  const double products = pf_up((double)k * pf_up(1 + fabs(s->alpha)));
-  return pf_up(pf_up(products + 2 + scaled_c) + fmax(on_x, on_y));
+  return pf_up(scaled_underflows(s, k, scaled_c) + fmax(on_x, on_y));
 }
 
-static bool is_exact(const pf_bound_input *in, int64_t k, double t)
+static bool is_exact(const pf_bound_input *in, int64_t k, double t, int scale)
 {
   const pf_sum *s = in->sum;
   if (k && fabs(s->alpha) != 1)
@@ -125,7 +131,7 @@ static bool is_exact(const pf_bound_input *in, int64_t k, double t)
     g = min_int(g, pf_last_bit(s->bias));
   if (g == PF_NO_QUANTUM)
     return true;
-  return g >= pf_quantum(in->acc) && t <= ldexp(1, in->acc->precision + g);
+  return g >= pf_quantum(in->acc) && t <= ldexp(1, in->acc->precision + g - scale);
 }
 
 static bool overflows(const pf_format *acc, double v)
@@ -168,6 +174,22 @@ static double relative_error(const pf_bound_input *in, int64_t k)
   return chain && r < 2 ? d * u : pf_gamma(d, u);
 }
 
+pf_bound_rates pf_bound_rates_of(const pf_format *acc, const pf_summation *order, int x_precision,
+                                 int y_precision, const pf_sum *like)
+{
+  const pf_bound_input in = {.acc = acc, .order = *order, .x_precision = x_precision,
+                             .y_precision = y_precision, .sum = like};
+  const double scaled_c = like->beta != 0 && fabs(like->beta) != 1;
+  pf_bound_rates r = {.relative = relative_error(&in, like->k)};
+  if (fabs(like->alpha) == 1 || !like->k) {
+    r.underflows = scaled_c + (double)like->k;
+    r.underflows_fitting = scaled_c;
+  } else {
+    r.underflows = r.underflows_fitting = pf_down(scaled_underflows(like, like->k, scaled_c));
+  }
+  return r;
+}
+
 typedef struct pf_loss {
   double relative;   /* dimensionless */
   double underflow;  /* in halves of the smallest subnormal */
@@ -207,7 +229,7 @@ pf_bound pf_bound_of(const pf_bound_input *in)
   /* alpha = 0 leaves the products out, as K = 0 does: 0 times what is finite is exactly 0 */
   const int64_t k = s->alpha == 0 ? 0 : s->k;
   const double t = sum_up(truth->positive, truth->negative);
-  pf_bound b = {.exact = is_exact(in, k, t) && !truth->scale};
+  pf_bound b = {.exact = is_exact(in, k, t, truth->scale)};
   pf_loss loss = {0};
   if (!b.exact) {
     loss.relative = relative_error(in, k);

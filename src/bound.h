@@ -31,6 +31,19 @@ typedef struct pf_bound {
 /* For finite terms, c, bias, alpha and beta. */
 pf_bound pf_bound_of(const pf_bound_input *in);
 
+/* What E is made of where nothing is exact: E >= relative * T + underflows * eta, eta half of the
+   smallest subnormal.  Of the underflows those that depend on single operands are left out. */
+typedef struct pf_bound_rates {
+  double relative;             /* dimensionless */
+  double underflows;
+  double underflows_fitting;   /* where all products are multiples of the smallest subnormal */
+} pf_bound_rates;
+
+/* x_precision, y_precision: of the operands' formats, bits.  like: k (0 also where alpha is), alpha, beta, and
+   whether there is a bias; its vectors are not read. */
+pf_bound_rates pf_bound_rates_of(const pf_format *acc, const pf_summation *order, int x_precision,
+                                 int y_precision, const pf_sum *like);
+
 /* gamma(d, u) = d*u / (1 - d*u), rounded up; +inf where d*u >= 1.  Dimensionless. */
 double pf_gamma(double d, double u);
 

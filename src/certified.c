@@ -51,7 +51,8 @@ double pf_certified_low(const pf_certified *v, double e)
   if (lost == 0 && v->tail == 0 && v->radius == 0)
     return d;
   const double rest = nextafter(nextafter(lost + v->tail, INFINITY) + v->radius, INFINITY);
-  return nextafter(d + rest, INFINITY);
+  const double low = d + rest, rest_part = low - d;
+  return (d - (low - rest_part)) + (rest - rest_part) > 0 ? nextafter(low, INFINITY) : low;
 }
 
 double pf_certified_high(const pf_certified *v, double e)

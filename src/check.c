@@ -7,7 +7,7 @@
 const char *pf_verdict_name(pf_verdict v)
 {
   static const char *const names[] = {"OK", "VACUOUS", "UNSUPPORTED", "ORDER", "IMPOSSIBLE",
-                                      "SPECIAL", "GUARD", "INPUT", "FENV"};
+                                      "SPECIAL", "GUARD", "INPUT", "FENV", "UNREPEATABLE", "DIED"};
   return names[v];
 }
 

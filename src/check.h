@@ -17,6 +17,8 @@ typedef enum pf_verdict {
   PF_VERDICT_GUARD,        /* wrote outside its output */
   PF_VERDICT_INPUT,        /* changed an operand */
   PF_VERDICT_FENV,         /* left another rounding mode, FTZ or DAZ */
+  PF_VERDICT_UNREPEATABLE, /* the same call again gave other bits */
+  PF_VERDICT_DIED,         /* crashed, hung, or answered what is no answer */
   PF_VERDICT_COUNT
 } pf_verdict;
 

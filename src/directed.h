@@ -19,6 +19,17 @@ static inline double pf_up(double v)
   return v;
 }
 
+/* 2^e; 0 or infinite where that is no double. */
+static inline double pf_power(int e)
+{
+  if (e > 1023 || e < -1074)
+    return e > 0 ? INFINITY : 0;
+  const uint64_t bits = e >= -1022 ? (uint64_t)(e + 1023) << 52 : (uint64_t)1 << (e + 1074);
+  double v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
 /* nextafter(v, 0). */
 static inline double pf_down(double v)
 {

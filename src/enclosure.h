@@ -11,6 +11,8 @@
 typedef struct pf_ask {
   const pf_plan *plan;
   pf_summation order;
+  const double *const *replayed;  /* by step, where the reference engine ran the plan: its results,
+                                     which are the replays of sums whose order is stated; or NULL */
 } pf_ask;
 
 typedef struct pf_enclosure {
@@ -35,6 +37,33 @@ void pf_enclose(pf_encloser *e, int64_t element, pf_enclosure *out);
    that a result in them is allowed.  What is outside must be asked of pf_enclose.  No radius, no
    weak elements: their sets are empty here. */
 void pf_enclose_inside(pf_encloser *e, int64_t element, pf_enclosure *out);
+
+/* Elements taken at once. */
+enum { PF_BLOCK = 64 };
+
+/* Subsets for the elements of a block, by one ask: what lies in [lo[i], hi[i]] is allowed, and the
+   exact set has neither infinities nor NaN; [inf, inf] and [-inf, -inf] say that it is that infinity
+   and nothing else, [inf, -inf] that it is NaN.  Nothing is known where lo[i] > hi[i] otherwise, or
+   where one of them is NaN. */
+typedef struct pf_span {
+  double lo[PF_BLOCK], hi[PF_BLOCK];
+} __attribute__((aligned(64))) pf_span;
+
+/* The same for n <= PF_BLOCK elements from `from` on, out[asks], in less time and a little less
+   sharply.  An element that is settled so is not weak. */
+void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out);
+/* inside[n], masks: cleared where got[i] is not in the span. */
+void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,
+                     int64_t *inside);
+
+/* What the loops over blocks may be made of. */
+typedef enum pf_isa { PF_ISA_PORTABLE, PF_ISA_AVX2, PF_ISA_AVX512 } pf_isa;
+
+/* Two asks with the same answers for every element. */
+bool pf_encloser_alike(const pf_encloser *e, int ask, int other);
+
+/* Restricts an encloser to a set of instructions, for tests: the machine's best is the default. */
+void pf_encloser_restrict(pf_encloser *e, pf_isa isa);
 
 /* The exact result of the graph for an element (asked of the oracle, which then holds it):
    T, the sum of all magnitudes, rounded up, value units; *special: v follows no sum. */

@@ -9,6 +9,8 @@
 typedef struct pf_line {
   int quantum;   /* least exponent of a last set bit among its finite elements */
   bool special;  /* holds an infinity or NaN */
+  double unit;      /* 2^quantum */
+  double absolute;  /* not below the sum of the absolute values of its finite elements */
 } pf_line;
 
 /* One operand after casts. */
@@ -33,6 +35,7 @@ typedef struct pf_group {
 typedef struct pf_prepared {
   const pf_plan *plan;
   pf_summation order;
+  const double *const *given;     /* replays that are known: pf_ask */
   int same_as;                    /* an earlier ask with the same answers; -1 */
   pf_vectors vectors[PF_MAX_STEPS];  /* of casts of x or y */
   int group[PF_MAX_STEPS];        /* of sums in an open order */
@@ -48,6 +51,8 @@ typedef struct pf_asked {
   pf_truth truth;
 } pf_asked;
 
+typedef struct pf_block pf_block;
+
 struct pf_encloser {
   const pf_problem *problem;
   const pf_oracle *oracle;
@@ -59,7 +64,11 @@ struct pf_encloser {
   int groups;
   pf_group *group;
   bool inside;      /* pf_enclose_inside is at work */
+  pf_block *block;  /* for pf_enclose_block */
 };
+
+/* The last part of pf_encloser_new. */
+pf_status pf_block_prepare(pf_encloser *e);
 
 /* Step i of the plan, a MATMUL or MULSUM, before it is rounded to the step's format. */
 pf_enclosure pf_enclose_sum(pf_encloser *e, const pf_prepared *q, int i, int64_t element);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "bound.h"
+#include "directed.h"
 #include "enclosure_parts.h"
 #include "engine_reference.h"
 #include "interpret.h"
@@ -12,14 +13,18 @@ static const pf_line *scan_lines(const double *v, int64_t lines, int64_t k, pf_a
   pf_line *line = pf_alloc_array(a, (size_t)lines, sizeof *line);
   for (int64_t i = 0; line && i < lines; i++) {
     int least = PF_NO_QUANTUM;
+    double absolute = 0;
     for (int64_t j = 0; j < k; j++, v++)
       if (isfinite(*v)) {
         const int bit = pf_last_bit(*v);
         least = bit < least ? bit : least;
+        absolute += fabs(*v);
       } else {
         line[i].special = true;
       }
     line[i].quantum = least;
+    line[i].unit = pf_power(least);
+    line[i].absolute = absolute * (1 + 0x1p-20);
   }
   return line;
 }
@@ -79,6 +84,10 @@ static pf_status prepare_sum(pf_encloser *e, pf_prepared *q, int i)
     q->group[i] = group_of(e, s, &q->order, &x, &y);
     return PF_OK;
   }
+  if (q->given && q->given[i]) {
+    q->replayed[i] = q->given[i];
+    return PF_OK;
+  }
   double *results = pf_alloc_array(e->arena, (size_t)p->shape.outputs, sizeof *results);
   if (!results)
     return PF_NO_MEMORY;
@@ -103,6 +112,36 @@ static pf_status prepare(pf_encloser *e, pf_prepared *q)
   return PF_OK;
 }
 
+/* Steps that change nothing stand for what they read. */
+static int through_exact(const pf_prepared *q, int ref)
+{
+  while (ref >= PF_REF_STEP && q->plan->exact[ref - PF_REF_STEP])
+    ref = q->plan->step[ref - PF_REF_STEP].a;
+  return ref;
+}
+
+/* Do two results come about in ways that the enclosure cannot tell apart? */
+static bool alike(const pf_prepared *p, int p_ref, const pf_prepared *q, int q_ref)
+{
+  p_ref = through_exact(p, p_ref);
+  q_ref = through_exact(q, q_ref);
+  if (p_ref < PF_REF_STEP || q_ref < PF_REF_STEP)
+    return p_ref == q_ref;
+  const int i = p_ref - PF_REF_STEP, j = q_ref - PF_REF_STEP;
+  const pf_step *s = &p->plan->step[i], *t = &q->plan->step[j];
+  const bool sum = s->kind <= PF_MULSUM;
+  if (sum != (t->kind <= PF_MULSUM) || !pf_format_equal(&s->out, &t->out))
+    return false;
+  if (sum)
+    return !p->replayed[i] && !q->replayed[j] && p->group[i] == q->group[j];
+  return s->kind == t->kind && alike(p, s->a, q, t->a) && alike(p, s->b, q, t->b);
+}
+
+static int last_result(const pf_prepared *q)
+{
+  return PF_REF_STEP + q->plan->count - 1;
+}
+
 static bool same_answers(const pf_problem *p, const pf_prepared *a, const pf_prepared *b)
 {
   return pf_plan_equal(a->plan, b->plan) && same_order(p, &a->order, &b->order);
@@ -117,6 +156,12 @@ static const char *uncovered(const pf_problem *p)
   if (!isfinite(p->what->beta))
     return "beta is not finite";
   return NULL;
+}
+
+bool pf_encloser_alike(const pf_encloser *e, int ask, int other)
+{
+  const int a = e->ask[ask].same_as, b = e->ask[other].same_as;
+  return (a >= 0 ? a : ask) == (b >= 0 ? b : other);
 }
 
 pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf_ask *asks,
@@ -142,14 +187,19 @@ pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf
     pf_prepared *q = &prepared[i];
     q->plan = asks[i].plan;
     q->order = asks[i].order;
+    q->given = asks[i].replayed;
     q->same_as = -1;
     for (int j = 0; j < i && q->same_as < 0; j++)
       if (prepared[j].same_as < 0 && same_answers(p, &prepared[j], q))
         q->same_as = j;
-    const pf_status status = q->same_as < 0 ? prepare(e, q) : PF_OK;
-    if (status)
-      return status;
+    if (q->same_as >= 0)
+      continue;
+    PF_TRY(prepare(e, q));
+    for (int j = 0; j < i && q->same_as < 0; j++)
+      if (prepared[j].same_as < 0 && alike(&prepared[j], last_result(&prepared[j]), q,
+                                           last_result(q)))
+        q->same_as = j;
   }
   *out = e;
-  return PF_OK;
+  return pf_block_prepare(e);
 }

@@ -51,11 +51,12 @@ static pf_status run(const pf_engine *e, const pf_call *call, pf_arena *scratch)
 #define REFERENCE(NAME, TEXT, NOTE, ...)                                              \
   const pf_engine pf_reference_##NAME = {                                             \
     .name = "reference:" TEXT, .note = NOTE, .sum = {__VA_ARGS__, false},             \
-    .listed = true, .reads_vectors = true, .supports = supports, .run = run};         \
+    .listed = true, .reads_vectors = true, .replays = true,                           \
+    .supports = supports, .run = run};                                                \
   const pf_engine pf_reference_##NAME##_fma = {                                       \
     .name = "reference:" TEXT "+fma", .note = NOTE ", fused multiply-add",            \
     .sum = {__VA_ARGS__, true}, .listed = true, .reads_vectors = true,                \
-    .supports = supports, .run = run};
+    .replays = true, .supports = supports, .run = run};
 
 REFERENCE(forward, "forward", "first term to last", PF_FORWARD, 0)
 REFERENCE(backward, "backward", "last term to first", PF_BACKWARD, 0)

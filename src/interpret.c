@@ -3,12 +3,10 @@
    Elementwise steps work on doubles, rounded once to the step's format. */
 #include "interpret.h"
 
-#include <fenv.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
+#include "control.h"
+#include "legalise.h"
 
 typedef struct pf_machine {
   const pf_problem *problem;
@@ -17,6 +15,9 @@ typedef struct pf_machine {
   pf_arena *arena;
   pf_run *run;
   pf_call call;
+  pf_answer answer;
+  pf_output out;     /* of the call in hand */
+  pf_matrix in_place;
 } pf_machine;
 
 /* --- operands ------------------------------------------------------------------------------ */
@@ -62,32 +63,6 @@ pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, co
   return PF_OK;
 }
 
-/* A typed copy of a cast operand, for engines that read matrices: vectors stay contiguous. */
-static pf_status lay_out(pf_machine *m, int step, bool x_side, const double *vectors)
-{
-  const pf_problem *p = m->problem;
-  const pf_shape *s = &p->shape;
-  const pf_dtype t = m->plan->step[step].storage;
-  const int bytes = pf_dtype_of(t)->bytes;
-  const int64_t lines = x_side ? s->m : s->n;
-  char *data = pf_alloc_array(m->arena, (size_t)(s->batches * lines * s->k), (size_t)bytes);
-  pf_matrix *view = pf_alloc(m->arena, sizeof *view);
-  if (!data || !view)
-    return PF_NO_MEMORY;
-  *view = (pf_matrix){.dtype = t, .data = data,
-                      .row_stride = x_side ? s->k : 1, .column_stride = x_side ? 1 : s->k};
-  int64_t stride = lines * s->k;
-  for (int d = s->batch_rank; d-- > 0; stride *= s->batch[d])
-    view->batch_stride[d] = stride;
-  for (int64_t b = 0; b < s->batches; b++) {
-    const double *from = vectors + (x_side ? p->x_line : p->y_line)[b] * s->k;
-    for (int64_t i = 0; i < lines * s->k; i++, data += bytes)
-      pf_store(t, data, from[i]);
-  }
-  m->call.value[PF_REF_STEP + step] = view;
-  return PF_OK;
-}
-
 static pf_status cast_operand(pf_machine *m, int i, bool x_side)
 {
   const pf_problem *p = m->problem;
@@ -97,7 +72,14 @@ static pf_status cast_operand(pf_machine *m, int i, bool x_side)
                          : x_side            ? p->x_vectors
                                              : p->y_vectors;
   PF_TRY(pf_cast_vectors(p, m->plan, i, source, m->arena, &vectors[i]));
-  return m->engine->reads_vectors ? PF_OK : lay_out(m, i, x_side, vectors[i]);
+  if (m->engine->reads_vectors)
+    return PF_OK;
+  pf_matrix *view = pf_alloc(m->arena, sizeof *view);
+  if (!view)
+    return PF_NO_MEMORY;
+  m->call.value[PF_REF_STEP + i] = view;
+  m->call.y_side |= x_side ? 0 : (uint32_t)1 << i;
+  return pf_lay_out(p, m->plan->step[i].storage, x_side, vectors[i], m->arena, view);
 }
 
 /* --- elementwise steps --------------------------------------------------------------------- */
@@ -154,26 +136,6 @@ static pf_status run_elementwise(pf_machine *m, int i)
 
 /* --- the engine's steps -------------------------------------------------------------------- */
 
-/* Rounding mode, flush-to-zero and the rest that an engine must leave as it was. */
-static unsigned control_bits(void)
-{
-#if defined(__SSE2__)
-  return (_mm_getcsr() & 0xffc0u) | (unsigned)fegetround() << 16;
-#else
-  return (unsigned)fegetround();
-#endif
-}
-
-static void restore_control_bits(unsigned bits)
-{
-#if defined(__SSE2__)
-  _mm_setcsr((_mm_getcsr() & ~0xffc0u) | (bits & 0xffc0u));
-  fesetround((int)(bits >> 16));
-#else
-  fesetround((int)bits);
-#endif
-}
-
 typedef struct pf_copies { void *copy[PF_ROLE_COUNT]; } pf_copies;
 
 static pf_status copy_operands(const pf_machine *m, pf_copies *c)
@@ -210,6 +172,25 @@ static const double *vectors_of(const pf_machine *m, int ref, bool x_side)
   return x_side ? m->problem->x_vectors : m->problem->y_vectors;
 }
 
+/* An output for the call's last step; in place, it is c as well. */
+static pf_status prepare_output(pf_machine *m, pf_dtype t)
+{
+  const pf_problem *p = m->problem;
+  PF_TRY(pf_output_new(p, t, m->arena, &m->out));
+  m->call.out = &m->out.view;
+  m->call.in_place = p->what->out_is_c && t == p->c.dtype &&
+                     (m->engine->whole_graph || m->call.steps->c);
+  m->in_place = m->out.view;
+  m->call.value[PF_REF_C] = m->call.in_place ? &m->in_place : p->has_c ? &p->c : NULL;
+  return PF_OK;
+}
+
+static void start_answer(pf_machine *m)
+{
+  m->answer = (pf_answer){0};
+  m->call.answer = &m->answer;
+}
+
 static pf_status offer(pf_machine *m, int first, int count)
 {
   const pf_step *s = &m->plan->step[first];
@@ -218,44 +199,150 @@ static pf_status offer(pf_machine *m, int first, int count)
   m->call.first = first;
   m->call.x_vectors = s->kind <= PF_MULSUM ? vectors_of(m, s->a, true) : NULL;
   m->call.y_vectors = s->kind <= PF_MULSUM ? vectors_of(m, s->b, false) : NULL;
+  start_answer(m);
+  if (m->engine->foreign)
+    PF_TRY(prepare_output(m, s[count - 1].storage));
   return m->engine->supports(m->engine, &m->call, &m->run->why);
+}
+
+/* A text of the engine's that must outlive its next call. */
+static const char *keep(pf_machine *m, const char *text)
+{
+  if (!text || !m->engine->foreign)
+    return text;
+  char *copy = pf_alloc_raw(m->arena, strlen(text) + 1);
+  return copy ? strcpy(copy, text) : "out of memory";
+}
+
+/* What the engine said of a call that it has run. */
+static pf_status take_answer(pf_machine *m)
+{
+  pf_run *r = m->run;
+  const pf_answer *a = &m->answer;
+  if (a->misdeed) {
+    r->misdeed = a->misdeed;
+    r->stray = a->stray;
+  }
+  if (a->kernel)
+    r->kernel = keep(m, a->kernel);
+  if (a->row)
+    r->claims = keep(m, a->row);
+  r->as_matmul |= a->as_matmul;
+  if (!a->declared)
+    return PF_OK;
+  pf_declared *copy = pf_alloc_raw(m->arena, sizeof *copy);
+  if (!copy)
+    return PF_NO_MEMORY;
+  *copy = *a->declared;
+  r->declared = copy;
+  return PF_OK;
+}
+
+static pf_status call_engine(pf_machine *m)
+{
+  pf_copies copies;
+  const bool watch = !m->engine->reads_vectors;
+  if (watch)
+    PF_TRY(copy_operands(m, &copies));
+  const unsigned control = pf_control_get();
+  const pf_status status = m->engine->run(m->engine, &m->call, m->arena);
+  if (pf_control_get() != control) {
+    pf_control_set(control);
+    m->answer.misdeed = PF_CHANGED_FENV;
+  }
+  if (status) {
+    m->run->why = m->answer.why ? m->answer.why : "the engine reported an error";
+    m->run->misdeed = m->answer.misdeed;
+    m->run->said = keep(m, m->answer.said);
+  }
+  if (status == PF_UNSUPPORTED)
+    return status;
+  if (watch && operands_changed(m, &copies))
+    m->answer.misdeed = PF_CHANGED_INPUT;
+  return status;
+}
+
+static pf_status take_results(pf_machine *m, int last, const pf_output *out, const pf_legal *l)
+{
+  if (out && pf_output_stray(m->problem, out, &m->answer.stray))
+    m->answer.misdeed = PF_WROTE_OUTSIDE;
+  PF_TRY(take_answer(m));
+  double *got = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
+  if (!got)
+    return PF_NO_MEMORY;
+  if (l)
+    pf_legal_read(l, &m->plan->step[last], got);
+  else
+    pf_output_read(m->problem, out, got);
+  m->run->step[last] = got;
+  return PF_OK;
 }
 
 static pf_status run_engine(pf_machine *m, int last)
 {
-  pf_output out;
-  pf_copies copies;
-  const bool watch = !m->engine->reads_vectors;
-  pf_matrix in_place;
-  PF_TRY(pf_output_new(m->problem, m->plan->step[last].storage, m->arena, &out));
-  if (watch)
-    PF_TRY(copy_operands(m, &copies));
-  const pf_matrix *c = m->call.value[PF_REF_C];
-  if (m->problem->what->out_is_c && m->call.steps->c && out.view.dtype == c->dtype) {
-    in_place = out.view;
-    m->call.value[PF_REF_C] = &in_place;
+  if (!m->engine->foreign)
+    PF_TRY(prepare_output(m, m->plan->step[last].storage));
+  PF_TRY(call_engine(m));
+  return take_results(m, last, &m->out, NULL);
+}
+
+/* One way after the other to put a sum that the engine declined; with all of them it is still
+   PF_UNSUPPORTED. */
+static pf_status run_legalised(pf_machine *m, int i)
+{
+  const pf_call call = m->call;
+  const char *const why = keep(m, m->run->why);
+  pf_status status = PF_UNSUPPORTED;
+  for (int w = 0; w < PF_LEGAL_WAYS && status == PF_UNSUPPORTED; w++) {
+    pf_legal l;
+    status = pf_legalise(&call, &pf_legal_ways[w], m->arena, &l);
+    if (status)
+      continue;
+    m->call = l.call;
+    start_answer(m);
+    status = m->engine->supports(m->engine, &m->call, &m->run->why);
+    if (!status)
+      status = call_engine(m);
+    if (!status)
+      status = take_results(m, i, l.own_out ? NULL : &l.fenced, &l);
+    if (!status)
+      m->run->legalised = keep(m, l.says);
   }
-  m->call.out = &out.view;
-  const unsigned control = control_bits();
-  const pf_status status = m->engine->run(m->engine, &m->call, m->arena);
-  if (control_bits() != control) {
-    restore_control_bits(control);
-    m->run->misdeed = PF_CHANGED_FENV;
+  m->call = call;
+  if (status == PF_UNSUPPORTED)
+    m->run->why = why;
+  return status;
+}
+
+/* Does no later step read what the run keeps to itself? */
+static bool is_closed(const pf_plan *plan, int first, int count)
+{
+  for (int i = first + count; i < plan->count; i++) {
+    const int a = plan->step[i].a - PF_REF_STEP, b = plan->step[i].b - PF_REF_STEP;
+    if ((a >= first && a < first + count - 1) || (b >= first && b < first + count - 1))
+      return false;
   }
-  m->call.value[PF_REF_C] = c;
-  if (status) {
-    m->run->why = "the engine reported an error";
-    return status;
+  return true;
+}
+
+/* The longest run from `first` on that the engine takes: its length, or 0. */
+static pf_status run_longest(pf_machine *m, int first, int *taken)
+{
+  const int most = m->engine->one_step ? 1 : m->plan->count - first;
+  bool x_side;
+  *taken = 0;
+  for (int count = most; count > 0; count--) {
+    if (pf_plan_is_operand(m->plan, first + count - 1, &x_side) ||
+        !is_closed(m->plan, first, count))
+      continue;
+    pf_status status = offer(m, first, count);
+    if (!status)
+      status = run_engine(m, first + count - 1);
+    if (status != PF_UNSUPPORTED) {
+      *taken = count;
+      return status;
+    }
   }
-  if (watch && operands_changed(m, &copies))
-    m->run->misdeed = PF_CHANGED_INPUT;
-  if (pf_output_stray(m->problem, &out, &m->run->stray))
-    m->run->misdeed = PF_WROTE_OUTSIDE;
-  double *got = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
-  if (!got)
-    return PF_NO_MEMORY;
-  pf_output_read(m->problem, &out, got);
-  m->run->step[last] = got;
   return PF_OK;
 }
 
@@ -264,17 +351,35 @@ static pf_status advance(pf_machine *m, int first, int *next)
 {
   const pf_step *s = &m->plan->step[first];
   bool x_side;
-  if (pf_plan_is_operand(m->plan, first, &x_side)) {
-    *next = first + 1;
+  int taken = 0;
+  const bool operand = pf_plan_is_operand(m->plan, first, &x_side);
+  if (!operand || (m->engine->foreign && !m->engine->one_step))
+    PF_TRY(run_longest(m, first, &taken));
+  *next = first + (taken ? taken : 1);
+  if (taken)
+    return PF_OK;
+  if (operand)
     return cast_operand(m, first, x_side);
-  }
-  for (int count = m->plan->count - first; count > 0; count--)
-    if (!offer(m, first, count)) {
-      *next = first + count;
-      return run_engine(m, first + count - 1);
-    }
-  *next = first + 1;
-  return s->kind <= PF_MULSUM ? PF_UNSUPPORTED : run_elementwise(m, first);
+  if (s->kind > PF_MULSUM)
+    return run_elementwise(m, first);
+  return m->engine->foreign ? run_legalised(m, first) : PF_UNSUPPORTED;
+}
+
+/* The whole case, as one call. */
+static pf_status run_graph(pf_machine *m)
+{
+  m->call.steps = m->plan->step;
+  start_answer(m);
+  PF_TRY(prepare_output(m, m->problem->what->operand[PF_OUT].dtype));
+  PF_TRY(m->engine->supports(m->engine, &m->call, &m->run->why));
+  return run_engine(m, m->plan->count - 1);
+}
+
+static pf_status run_steps(pf_machine *m)
+{
+  for (int i = 0; i < m->plan->count;)
+    PF_TRY(advance(m, i, &i));
+  return PF_OK;
 }
 
 pf_status pf_interpret(const pf_problem *p, const pf_plan *plan, const pf_engine *e, pf_arena *a,
@@ -287,8 +392,11 @@ pf_status pf_interpret(const pf_problem *p, const pf_plan *plan, const pf_engine
   m.call.value[PF_REF_Y] = &p->y;
   m.call.value[PF_REF_C] = p->has_c ? &p->c : NULL;
   m.call.value[PF_REF_BIAS] = p->has_bias ? &p->bias : NULL;
-  for (int i = 0; i < plan->count;)
-    PF_TRY(advance(&m, i, &i));
+  const pf_status status = e->whole_graph ? run_graph(&m) : run_steps(&m);
+  if (status) {
+    out->why = keep(&m, out->why);
+    return status;
+  }
   out->got = out->step[plan->count - 1];
   return PF_OK;
 }

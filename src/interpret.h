@@ -5,18 +5,17 @@
 
 #include "engine.h"
 
-typedef enum pf_misdeed {
-  PF_MISDEED_NONE,
-  PF_WROTE_OUTSIDE,   /* changed a byte outside its output */
-  PF_CHANGED_INPUT,   /* changed an operand */
-  PF_CHANGED_FENV     /* left another rounding mode or flush-to-zero */
-} pf_misdeed;
-
 typedef struct pf_run {
   const char *why;       /* not PF_OK: a constant text */
   const double *got;     /* the result, one double per output element */
   pf_misdeed misdeed;
   int64_t stray;         /* PF_WROTE_OUTSIDE: byte offset from the first element */
+  const char *kernel;    /* what did the work; NULL: unknown */
+  const char *said;      /* what it wrote to standard error, where it died; NULL: nothing */
+  const char *claims;    /* of a whole-graph engine: the strategy followed; NULL: unknown */
+  const pf_declared *declared;  /* for this run; NULL: nothing but the engine's order */
+  const char *legalised; /* what was changed before the engine took a sum; NULL: nothing */
+  bool as_matmul;        /* a MULSUM was run as the MATMUL that it is but for order */
   const double *step[PF_MAX_STEPS];  /* each step's result where it has the output's shape */
   const double *x_vectors[PF_MAX_STEPS], *y_vectors[PF_MAX_STEPS];  /* or x's or y's */
 } pf_run;

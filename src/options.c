@@ -1,11 +1,15 @@
 /* Selections from text. */
 #include "options.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "engines/engines.h"
 
 void pf_options_default(pf_options *o)
 {
   memset(o, 0, sizeof *o);
+  o->opening.threads = 1;
   for (const pf_engine *const *e = pf_engines; *e && o->engine_count < PF_MAX_ENGINES; e++)
     if ((*e)->listed)
       o->engine[o->engine_count++] = *e;
@@ -22,35 +26,116 @@ static pf_status add_engine(pf_options *o, const pf_engine *e, pf_error *error)
   return PF_OK;
 }
 
-static pf_status add_engines_named(pf_options *o, const char *name, size_t length, size_t offset,
-                                   pf_error *error)
+/* One of ours, or a family of them; false if there is none. */
+static bool add_own(pf_options *o, const char *name, size_t length, pf_status *status, pf_error *e)
 {
   bool found = false;
-  for (const pf_engine *const *e = pf_engines; *e; e++) {
-    const char *have = (*e)->name;
-    if (strncmp(have, name, length) || (have[length] != 0 && have[length] != ':'))
+  *status = PF_OK;
+  for (const pf_engine *const *have = pf_engines; *have && !*status; have++) {
+    const char *known = (*have)->name;
+    if (strncmp(known, name, length) || (known[length] != 0 && known[length] != ':'))
       continue;
     found = true;
-    const pf_status status = add_engine(o, *e, error);
-    if (status)
+    *status = add_engine(o, *have, e);
+  }
+  return found;
+}
+
+static void tell(const pf_options *o, const char *text)
+{
+  if (o->notice)
+    o->notice(text);
+}
+
+static pf_status open_plugin(pf_options *o, const char *spec, pf_error *e)
+{
+  char text[320];
+  pf_plugin *p;
+  for (int i = 0; i < o->plugin_count; i++)
+    if (!strcmp(pf_plugin_engine(o->plugin[i])->name, spec))
+      return add_engine(o, pf_plugin_engine(o->plugin[i]), e);
+  if (o->plugin_count == PF_MAX_ENGINES)
+    return pf_fail(e, PF_BAD_INPUT, 0, "more than %d engines", PF_MAX_ENGINES);
+  PF_TRY(pf_plugin_open(spec, &o->opening, &p, e));
+  o->plugin[o->plugin_count++] = p;
+  if (pf_plugin_changed_control(p)) {
+    snprintf(text, sizeof text, "%s: loading it changed the rounding mode or flush-to-zero, which "
+             "precfuzz has put back", spec);
+    tell(o, text);
+  }
+  return add_engine(o, pf_plugin_engine(p), e);
+}
+
+static pf_status add_installed(pf_options *o, pf_error *e)
+{
+  for (const pfe_engine *const *a = pf_adapters; *a; a++) {
+    const pf_status status = open_plugin(o, (*a)->name, e);
+    if (status == PF_UNSUPPORTED && e)
+      tell(o, e->text);
+    else if (status && status != PF_UNSUPPORTED)
       return status;
   }
-  return found ? PF_OK
-               : pf_fail(error, PF_BAD_INPUT, offset,
-                         "no engine is called '%.*s' (precfuzz engines lists them)", (int)length,
-                         name);
+  return PF_OK;
+}
+
+static pf_status add_named(pf_options *o, const char *name, size_t length, size_t offset,
+                           pf_error *e)
+{
+  pf_status status;
+  if (add_own(o, name, length, &status, e))
+    return status;
+  char *spec = strndup(name, length);
+  if (!spec)
+    return PF_NO_MEMORY;
+  if (!strcmp(spec, "installed"))
+    status = add_installed(o, e);
+  else if (pf_plugin_is(spec))
+    status = open_plugin(o, spec, e);
+  else
+    status = pf_fail(e, PF_BAD_INPUT, offset,
+                     "no engine is called '%s' (precfuzz engines lists them)", spec);
+  free(spec);
+  /* named, it has to be there */
+  return status == PF_UNSUPPORTED ? PF_BAD_INPUT : status;
+}
+
+pf_status pf_options_add_engines(pf_options *o, const char *names, pf_error *e)
+{
+  for (const char *at = names;;) {
+    const size_t length = pf_plugin_length(at);
+    PF_TRY(add_named(o, at, length, (size_t)(at - names), e));
+    if (!at[length])
+      return PF_OK;
+    at += length + 1;
+  }
 }
 
 pf_status pf_options_engines(pf_options *o, const char *names, pf_error *e)
 {
   o->engine_count = 0;
+  return pf_options_add_engines(o, names, e);
+}
+
+int pf_options_foreign(const char *names)
+{
+  int count = 0;
   for (const char *at = names;;) {
-    const size_t length = strcspn(at, ",");
-    const pf_status status = add_engines_named(o, at, length, (size_t)(at - names), e);
-    if (status || !at[length])
-      return status;
+    const size_t length = pf_plugin_length(at);
+    char *spec = strndup(at, length);
+    if (spec)
+      count += !strcmp(spec, "installed") ? 2 : pf_plugin_is(spec);
+    free(spec);
+    if (!at[length])
+      return count;
     at += length + 1;
   }
+}
+
+void pf_options_close(pf_options *o)
+{
+  while (o->plugin_count)
+    pf_plugin_close(o->plugin[--o->plugin_count]);
+  o->engine_count = 0;
 }
 
 static bool strategy_exists(const char *name)
@@ -100,6 +185,17 @@ pf_status pf_options_strategies(pf_options *o, const char *text, pf_error *e)
       return status;
     at += length + 1;
   }
+}
+
+pf_status pf_options_oracle(pf_options *o, const char *text, pf_error *e)
+{
+  static const char *const names[] = {"certified", "mpfr", "both"};
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(text, names[i])) {
+      o->oracle = (pf_oracle_use)i;
+      return PF_OK;
+    }
+  return pf_fail(e, PF_BAD_INPUT, 0, "'%s' is none of certified, mpfr, both", text);
 }
 
 pf_status pf_options_rule(pf_options *o, const char *text, pf_error *e)

@@ -40,6 +40,16 @@ void pf_report_error(const pf_result *r, FILE *to)
     fprintf(to, ", bits as replayed");
 }
 
+/* What was done so that the engine could run the row. */
+static void print_legalised(const pf_result *r, const char *before, const char *after, FILE *to)
+{
+  const char *says = r->run ? r->run->legalised : NULL;
+  const bool sum = r->run && r->run->as_matmul;
+  if (says || sum)
+    fprintf(to, "%s%s%s%s%s", before, says ? says : "", says && sum ? ", " : "",
+            sum ? "MULSUM as MATMUL" : "", after);
+}
+
 /* What the verdict rests on, in a few words. */
 static void print_reason(const pf_result *r, FILE *to)
 {
@@ -77,6 +87,12 @@ static void print_reason(const pf_result *r, FILE *to)
   case PF_VERDICT_FENV:
     fprintf(to, "the floating-point environment was changed");
     break;
+  case PF_VERDICT_UNREPEATABLE:
+    fprintf(to, "the same call again gave other bits");
+    break;
+  case PF_VERDICT_DIED:
+    fprintf(to, "%s", r->why ? r->why : "");
+    break;
   case PF_VERDICT_OK:
   case PF_VERDICT_COUNT:
     if (r->worst.element >= 0 && !r->worst.special)
@@ -102,6 +118,7 @@ void pf_report_line(const pf_result *r, FILE *to)
     fprintf(to, "%s", r->why ? r->why : "");
   else
     print_reason(r, to);
+  print_legalised(r, " (legalised: ", ")", to);
   fputc('\n', to);
 }
 
@@ -119,10 +136,33 @@ static void print_model(const pf_result *r, FILE *to)
     fprintf(to, "    %-9s none fits\n", "model");
 }
 
+/* Of a library: which, and what of it did the work. */
+static void print_engine(const pf_result *r, FILE *to)
+{
+  char declared[200] = "";
+  if (r->engine->version)
+    fprintf(to, "    %-9s %s\n", "engine", r->engine->version);
+  for (const char *line = r->said; line && *line;) {
+    const size_t length = strcspn(line, "\n");
+    fprintf(to, "    %-9s %.*s\n", "said", (int)length, line);
+    line += length + (line[length] != 0);
+  }
+  if (!r->run)
+    return;
+  if (r->run->kernel)
+    fprintf(to, "    %-9s %s\n", "kernel", r->run->kernel);
+  if (r->run->declared)
+    pf_declared_print(r->run->declared, declared, sizeof declared);
+  if (declared[0])
+    fprintf(to, "    %-9s %s\n", "declared", declared);
+  print_legalised(r, "    legalised ", "\n", to);
+}
+
 void pf_report_worst(const pf_result *r, FILE *to)
 {
   const pf_measured *m = &r->worst;
   char where[128], allowed[320];
+  print_engine(r, to);
   if (m->element < 0)
     return;
   pf_print_index(&r->problem->shape, m->element, where, sizeof where);

@@ -15,8 +15,8 @@ void pf_report_line(const pf_result *r, FILE *to);
 /* How far out the worst element lies, without a newline: "0.5 = 2 ulp = 0.1 of S = 3 of the
    radius".  Of a result whose worst element was measured and follows a sum. */
 void pf_report_error(const pf_result *r, FILE *to);
-/* Several indented lines on the worst element of a finding: where, got, exact, allowed, in decimal
-   and hex. */
+/* Several indented lines on a finding: which library and kernel; its worst element: where, got,
+   exact, allowed, in decimal and hex. */
 void pf_report_worst(const pf_result *r, FILE *to);
 /* A line on what a familiar rule does not see; nothing for our own. */
 void pf_report_rule(const pf_rule *r, FILE *to);

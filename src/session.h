@@ -27,7 +27,8 @@ typedef struct pf_result {
   const pf_run *run;       /* NULL where it did not run */
   pf_rule rule;
   pf_verdict verdict;
-  const char *why;         /* PF_VERDICT_UNSUPPORTED: a reason */
+  const char *why;         /* PF_VERDICT_UNSUPPORTED: a reason; PF_VERDICT_DIED: how */
+  const char *said;        /* PF_VERDICT_DIED: what the engine wrote to standard error; NULL */
   pf_status machinery;     /* not PF_OK: no verdict was reached, and why says where */
   pf_tally tally;
   pf_measured worst;
@@ -40,14 +41,28 @@ typedef struct pf_result {
 
 typedef void (*pf_result_fn)(void *user, const pf_result *r);
 
+/* Where certified arithmetic said more than the exact enclosure allows: never, if both are right. */
+typedef struct pf_difference {
+  int64_t element;
+  int ask;             /* number of the run, engine * rows + row; a promise's come last */
+  pf_set inside;       /* of one element */
+  double lo, hi;       /* of a block */
+  pf_set exact;
+  bool weak;
+} pf_difference;
+
 typedef struct pf_session {
   pf_options options;
   pf_oracle oracle;        /* the caller's: opened and freed by it */
+  struct pf_row_cache *rows;  /* bound so far */
   pf_arena cases;          /* for what decoders need; the caller resets it */
   pf_arena work;           /* of the case under examination; results point into it */
   pf_arena scratch;        /* for replays */
   uint64_t elements;       /* judged so far */
   uint64_t products;       /* the sum of their K */
+  uint64_t compared;       /* PF_ORACLE_BOTH: enclosures held against their subsets so far */
+  uint64_t differing;      /* of these, with a difference */
+  pf_difference difference;  /* the first one */
 } pf_session;
 
 /* Runs a finished case and calls back once a result, in the order engine, strategy.  PF_OK,

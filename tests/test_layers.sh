@@ -39,6 +39,7 @@ plant src/format.h '#include "case.h"' 'case.h comes later'
 plant src/row_print.c '#include "engine.h"' 'engine.h comes later'
 plant src/reference.c '#include "enclosure.h"' 'enclosure.h comes later'
 plant src/faults/tails.c '#include "interpret.h"' 'interpret.h comes later'
+plant src/engines/library.c '#include "status.h"' 'status.h comes later'
 plant src/check.c '#include "mpfr_oracle.h"' "mpfr_oracle.h has no place in the library's order"
 plant src/report.c '#include "harness.h"' "harness.h has no place in the library's order"
 plant src/report.c '#include "cli.h"' "cli.h has no place in the library's order"
@@ -48,5 +49,7 @@ plant oracle/mpfr_oracle.c '#include "row.h"' 'the oracle must not see row.h'
 plant fuzz/harness.c '#include "cli.h"' 'fuzz/ must not see cli.h'
 plant src/set.c '  abort();' 'not for a library: abort('
 plant src/set.c '/* why */ exit(1);' 'not for a library: exit('
+plant src/remote_child.c '  abort();' 'not for a library: abort('
+plant src/remote.c '  _exit(1);' 'not for a library: _exit('
 plant src/options.c '  const char *s = getenv("PRECFUZZ_RULE");' 'not for a library: getenv('
 plant src/check.c '  fputs("wrong", stderr);' 'not for a library: stderr)'

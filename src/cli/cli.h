@@ -34,6 +34,7 @@ int pf_cmd_random(int argc, char **argv);
 int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
+int pf_cmd_engine_host(int argc, char **argv);
 
 /* --- messages (messages.c) ----------------------------------------------------------------- */
 
@@ -59,7 +60,10 @@ void pf_cli_print_dims(char open, int rank, const int64_t *dim, char close, FILE
 
 /* What runs and how it is judged, by options and environment. */
 typedef struct pf_settings {
-  char *engines;       /* of --engine, joined by commas; NULL: not given */
+  const char *engine[PF_MAX_ENGINES];  /* of --engine */
+  int engines;
+  const char *threads, *seconds;       /* of --threads, --timeout; NULL: not given */
+  bool isolate;                        /* --isolate */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
   const char *rule, *allow;

@@ -177,7 +177,7 @@ static pf_status look_closer(const pf_judge_batch *b, pf_judgement *j)
   if (from->rule.kind != PF_RULE_CONTRACT)
     return PF_OK;
   *o = (pf_options){.engine = {j->result.engine}, .engine_count = 1, .rule = from->rule,
-                    .strategy_count = 1};
+                    .oracle = from->oracle, .strategy_count = 1};
   strcpy(o->strategy[0].name, j->best->strategy);
   for (int i = 0; i < from->strategy_count; i++)
     if (!strcmp(from->strategy[i].name, j->best->strategy))
@@ -324,6 +324,7 @@ static int open_command(pf_judge_command *c)
 {
   pf_session *s = &c->settings.session;
   unsetenv("PRECFUZZ_ENGINES");  /* nobody computes here */
+  unsetenv("PRECFUZZ_ENGINES_FILE");
   int code = pf_settings_open(&c->settings);
   if (!code && s->options.rule.kind == PF_RULE_AGREE)
     code = pf_cli_fail(PF_EXIT_BAD_INPUT, "--rule agree: holds two results against each other; "

@@ -7,10 +7,21 @@
 
 #include "mpfr_oracle.h"
 
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT };
+
 static const struct argp_option engine_options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
    .doc = "Engines that do the arithmetic: names with commas between; a name up to its ':' takes "
-          "the whole family.  Default: all that precfuzz engines lists first", .group = 1},
+          "the whole family, ./libmine.so is a shared object, exec:COMMAND another process, "
+          "installed takes every library that is there.  Default: all that precfuzz engines lists "
+          "first", .group = 1},
+  {.name = "threads", .key = KEY_THREADS, .arg = "N",
+   .doc = "Threads that a library may use; default 1"},
+  {.name = "isolate", .key = KEY_ISOLATE,
+   .doc = "Run libraries in children, so that one that dies is a finding; always where there are "
+          "several"},
+  {.name = "timeout", .key = KEY_TIMEOUT, .arg = "SECONDS",
+   .doc = "For a call in another process, then it counts as dead; default 10"},
   {0}
 };
 
@@ -28,19 +39,6 @@ static const struct argp_option options[] = {
    .doc = "Signatures of known findings, one a line: shown, but not counted"},
   {0}
 };
-
-static error_t join_engines(pf_settings *s, const char *names)
-{
-  const size_t old = s->engines ? strlen(s->engines) + 1 : 0;
-  char *all = realloc(s->engines, old + strlen(names) + 1);
-  if (!all)
-    return ENOMEM;
-  if (old)
-    all[old - 1] = ',';
-  strcpy(all + old, names);
-  s->engines = all;
-  return 0;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -61,9 +59,23 @@ const struct argp pf_judging_argp = {.options = options, .parser = parse};
 
 static error_t parse_engines(int key, char *arg, struct argp_state *state)
 {
+  pf_settings *s = state->input;
   switch (key) {
-  case ARGP_KEY_INIT: state->child_inputs[0] = state->input; return 0;
-  case 'e': return join_engines(state->input, arg);
+  case ARGP_KEY_INIT: state->child_inputs[0] = s; return 0;
+  case 'e':
+    if (s->engines == PF_MAX_ENGINES)
+      argp_error(state, "more than %d times --engine", PF_MAX_ENGINES);
+    s->engine[s->engines++] = arg;
+    return 0;
+  case KEY_THREADS:
+    pf_cli_number(state, "threads", arg, 1, 1024);
+    s->threads = arg;
+    return 0;
+  case KEY_TIMEOUT:
+    pf_cli_number(state, "timeout", arg, 1, 86400);
+    s->seconds = arg;
+    return 0;
+  case KEY_ISOLATE: s->isolate = true; return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -82,13 +94,22 @@ static const char *variable(const char *name)
 
 static pf_status read_environment(pf_settings *s, pf_error *e)
 {
-  if (s->engines)
+  if (s->engines) {
     unsetenv("PRECFUZZ_ENGINES");
+    unsetenv("PRECFUZZ_ENGINES_FILE");
+  }
+  if (s->threads)
+    setenv("PRECFUZZ_THREADS", s->threads, 1);
+  if (s->seconds)
+    setenv("PRECFUZZ_TIMEOUT", s->seconds, 1);
+  if (s->isolate)
+    setenv("PRECFUZZ_ISOLATE", "1", 1);
   if (s->strategies)
     unsetenv("PRECFUZZ_STRATEGIES");
   if (s->rule)
     unsetenv("PRECFUZZ_RULE");
-  s->engines_chosen = s->engines || variable("PRECFUZZ_ENGINES");
+  s->engines_chosen =
+      s->engines || variable("PRECFUZZ_ENGINES") || variable("PRECFUZZ_ENGINES_FILE");
   return pf_environment_read(&s->session.options, e);
 }
 
@@ -96,7 +117,13 @@ static int read_options(pf_settings *s)
 {
   pf_options *o = &s->session.options;
   pf_error e = {0};
-  pf_status status = s->engines ? pf_options_engines(o, s->engines, &e) : PF_OK;
+  pf_status status = PF_OK;
+  int foreign = 0;
+  for (int i = 0; i < s->engines; i++)
+    foreign += pf_options_foreign(s->engine[i]);
+  o->opening.isolate |= foreign > 1;
+  for (int i = 0; i < s->engines && !status; i++)
+    status = (i ? pf_options_add_engines : pf_options_engines)(o, s->engine[i], &e);
   if (status)
     return pf_cli_report(status, &e, false, "--engine");
   for (int i = 0; i < s->strategies && !status; i++)
@@ -146,7 +173,7 @@ void pf_settings_close(pf_settings *s)
     pf_mpfr_oracle_free(&s->session.oracle);
   pf_session_free(&s->session);
   pf_allowed_free(&s->allowed);
-  free(s->engines);
+  pf_options_close(&s->session.options);
 }
 
 /* Where the row's text begins in what the user wrote. */
@@ -205,7 +232,10 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
 {
   char rule[PF_RULE_TEXT];
   pf_rule_print(&r->rule, rule, sizeof rule);
-  fprintf(to, "    reproduce precfuzz check --rule %s --engine %s", rule, r->engine->name);
+  fprintf(to, "    reproduce precfuzz check --rule %s --engine ", rule);
+  pf_cli_quote(r->engine->name, to);
+  if (s->session.options.opening.isolate && r->engine->foreign)
+    fputs(" --isolate", to);
   pf_settings_print_strategy(s, r->strategy, to);
   if (r->rule.kind == PF_RULE_AGREE)
     pf_settings_print_strategy(s, r->against, to);

@@ -77,7 +77,8 @@ void pf_table_add(pf_table *t, const pf_result *r)
   row->judged += (uint64_t)r->tally.judged;
   row->wrong += (uint64_t)r->tally.wrong;
   row->unsupported += r->verdict == PF_VERDICT_UNSUPPORTED;
-  if (r->verdict == PF_VERDICT_UNSUPPORTED || (r->rule.kind == PF_RULE_GRAPH && !r->tally.wrong))
+  if (!r->run || r->verdict == PF_VERDICT_UNSUPPORTED ||
+      (r->rule.kind == PF_RULE_GRAPH && !r->tally.wrong))
     return;
   t->problem = *r->problem;
   t->entry[t->entries++] =

@@ -1,0 +1,175 @@
+/* Subsets of the enclosures for many elements at once, in double arithmetic over lanes of eight.
+
+   What is computed is what certified.c and bound.c say, loosely on the safe side: with s and a the
+   double sums of p_k and |p_k| in any order and rho0 = (K - 1) 2^-53, |s - sum p_k| <= rho0 S and
+   |a - S| <= rho0 S (Rump, BIT 52, 2012); wider operands by Dot2 (Ogita, Rump and Oishi, SIAM J. Sci.
+   Comput. 26(6), 2005) in 8 lanes, each of which, and the sum of the lanes, adds its own losses.
+   beta * c and the bias come in by TwoSum.  From E the bound's lower estimate is taken, so that
+   [lo, hi] lies inside what pf_enclose gives: lo not below its lo, hi not above its hi, each on its
+   own, and so after every later step, as rounding is monotone.  lo > hi may be the outcome; nothing
+   lies between then.
+
+   A finite [lo, hi] also says that the exact set has no infinity or NaN; [inf, inf] that it is {inf}
+   and nothing else, and [inf, -inf], which holds no number, that it is {NaN}.  Where later roundings
+   to p bits might turn what lies near the end of a range one way or the other, 2^(2-p) of it is
+   left to the careful paths, of which NaN says that they have the word: elements where zero would
+   pass, open classes, rows that round otherwise than to nearest. */
+#include <math.h>
+
+#include "enclosure_block_parts.h"
+#include "interpret.h"
+
+/* Results of the steps of one plan. */
+typedef struct pf_block_walk {
+  pf_encloser *encloser;
+  const pf_prepared *ask;
+  int64_t from;
+  int n;
+  pf_block_ends ends[PF_MAX_STEPS];
+  int precision[PF_MAX_STEPS];     /* of the ends, bits */
+  pf_span span[PF_MAX_STEPS];      /* not initialized */
+} pf_block_walk;
+
+static void copy_block(const double *values, int64_t from, int n, double *to)
+{
+  memcpy(to, values + from, (size_t)n * sizeof *to);
+  for (int i = n; i < pf_block_padded(n); i++)
+    to[i] = 0;
+}
+
+/* Ends of values that are known: a NaN is written as round_pair has it. */
+static void copy_points(const double *values, int64_t from, int n, pf_span *to)
+{
+  copy_block(values, from, n, to->lo);
+  copy_block(values, from, n, to->hi);
+  for (int i = 0; i < n; i++)
+    if (isnan(to->lo[i])) {
+      to->lo[i] = INFINITY;
+      to->hi[i] = -INFINITY;
+    }
+}
+
+/* What a step reads; c or the bias is copied to *copy. */
+static pf_block_ends ends_of(const pf_block_walk *w, int ref, pf_span *copy, int *precision)
+{
+  const pf_problem *p = w->encloser->problem;
+  if (ref >= PF_REF_STEP) {
+    *precision = w->precision[ref - PF_REF_STEP];
+    return w->ends[ref - PF_REF_STEP];
+  }
+  const bool is_c = ref == PF_REF_C;
+  *precision = pf_format_of(p->what->operand[is_c ? PF_C : PF_BIAS].dtype)->precision;
+  copy_points(is_c ? p->c_values : p->bias_values, w->from, w->n, copy);
+  return (pf_block_ends){copy->lo, copy->hi};
+}
+
+static void walk_sum(pf_block_walk *w, int i)
+{
+  pf_encloser *e = w->encloser;
+  pf_block *b = e->block;
+  const pf_step *s = &w->ask->plan->step[i];
+  pf_span *span = &w->span[i];
+  w->precision[i] = s->out.precision;
+  w->ends[i] = (pf_block_ends){span->lo, span->hi};
+  if (w->ask->replayed[i]) {
+    copy_points(w->ask->replayed[i], w->from, w->n, span);
+    return;
+  }
+  const int group = w->ask->group[i];
+  if (!b->filled[group])
+    pf_block_fill(e, group, w->from, w->n);
+  const pf_block_ends sum = {b->span[group].lo, b->span[group].hi};
+  if (pf_format_equal(&s->out, &s->acc.format)) {
+    w->ends[i] = sum;
+    w->precision[i] = 53;
+  } else {
+    b->loops->round(&b->plan[w->ask - e->ask].format[i], &sum, pf_block_padded(w->n), span->lo, span->hi);
+  }
+}
+
+static void walk_scale(pf_block_walk *w, int i, const pf_block_format *f, const pf_block_ends *a,
+                       int precision)
+{
+  const pf_step *s = &w->ask->plan->step[i];
+  double factor[PF_BLOCK];
+  bool short_factors = true;
+  for (int j = 0; j < w->n; j++) {
+    factor[j] = pf_step_factor(s, w->encloser->problem, w->from + j);
+    short_factors &= factor[j] == (double)(float)factor[j];
+  }
+  for (int j = w->n; j < pf_block_padded(w->n); j++)
+    factor[j] = 0;
+  const bool exact = (short_factors && precision + 24 <= 53) || !f->shift;
+  w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), w->span[i].lo, w->span[i].hi);
+}
+
+static void walk_elementwise(pf_block_walk *w, int i)
+{
+  const pf_encloser *e = w->encloser;
+  const pf_block_loops *loops = e->block->loops;
+  const pf_step *s = &w->ask->plan->step[i];
+  const pf_block_format *f = &e->block->plan[w->ask - e->ask].format[i];
+  pf_span *span = &w->span[i];
+  pf_span copy, other;
+  int precision;
+  const pf_block_ends a = ends_of(w, s->a, w->ask->plan->exact[i] ? span : &copy, &precision);
+  if (w->ask->plan->exact[i]) {
+    w->ends[i] = a;
+    w->precision[i] = precision;
+    return;
+  }
+  w->ends[i] = (pf_block_ends){span->lo, span->hi};
+  w->precision[i] = s->out.precision;
+  if (s->kind == PF_ADD) {
+    const pf_block_ends b = ends_of(w, s->b, &other, &precision);
+    loops->add(f, &a, &b, pf_block_padded(w->n), span->lo, span->hi);
+  } else if (s->kind == PF_SCALE) {
+    walk_scale(w, i, f, &a, precision);
+  } else {
+    loops->round(f, &a, pf_block_padded(w->n), span->lo, span->hi);
+  }
+}
+
+static void walk(pf_block_walk *w, pf_span *out)
+{
+  const pf_plan *plan = w->ask->plan;
+  for (int i = 0; i < plan->count; i++) {
+    bool x_side;
+    if (plan->step[i].kind <= PF_MULSUM)
+      walk_sum(w, i);
+    else if (!pf_plan_is_operand(plan, i, &x_side))
+      walk_elementwise(w, i);
+  }
+  const pf_block_ends *last = &w->ends[plan->count - 1];
+  memcpy(out->lo, last->lo, (size_t)pf_block_padded(w->n) * sizeof *out->lo);
+  memcpy(out->hi, last->hi, (size_t)pf_block_padded(w->n) * sizeof *out->hi);
+}
+
+void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
+{
+  pf_block *b = e->block;
+  memset(b->filled, 0, (size_t)e->groups * sizeof *b->filled);
+  for (int i = 0; i < e->count; i++) {
+    if (e->ask[i].same_as >= 0) {
+      out[i] = out[e->ask[i].same_as];
+    } else if (b->plan[i].possible) {
+      pf_block_walk w;
+      w.encloser = e;
+      w.ask = &e->ask[i];
+      w.from = from;
+      w.n = n;
+      walk(&w, &out[i]);
+    } else {
+      for (int j = 0; j < n; j++)
+        out[i].lo[j] = out[i].hi[j] = NAN;
+    }
+  }
+}
+
+void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,
+                     int64_t *inside)
+{
+  double block[PF_BLOCK];
+  copy_block(got, 0, n, block);
+  e->block->loops->compare(&(pf_block_ends){span->lo, span->hi}, block, pf_block_padded(n), inside);
+}

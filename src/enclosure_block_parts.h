@@ -1,0 +1,98 @@
+/* Inside the encloser's blocks: enclosure_block_prepare.c looks at the asks once, enclosure_block_sum.c
+   encloses the sums behind a block of elements, enclosure_block.c walks on from there, and
+   enclosure_block_loops.c holds the loops, for every set of instructions. */
+#ifndef PF_ENCLOSURE_BLOCK_H
+#define PF_ENCLOSURE_BLOCK_H
+
+#include "enclosure_parts.h"
+#include "lanes.h"
+
+/* What one group's elements have in common.  Masks are 0 or -1. */
+typedef struct pf_block_rates {
+  double alpha, abs_alpha;
+  double relative[2];         /* of the bound: without and with a bias, dimensionless */
+  double lost[2];             /* at least to underflow, value units: where products are no multiples
+                                 of the smallest subnormal, and where they are */
+  double lost_most[2];        /* at most, times 2 */
+  double quantum;             /* the smallest subnormal */
+  double exact_scale;         /* 2^precision of the accumulator */
+  double max;                 /* of the accumulator */
+  double most_products;       /* up to it alpha may come first or last */
+  double rho;                 /* narrow: not below rho0, also times what sums were rounded by */
+  double shrink, t_lost;      /* take a computed magnitude below the true one */
+  double alpha_loss, beta_loss;  /* rounding of alpha * sum and beta * c, dimensionless */
+  int64_t no_products;        /* alpha is 0: they are only looked at for what overflows */
+  int64_t scaled;             /* alpha is neither 1 nor -1 */
+  int64_t plain_alpha;        /* it is, or there are no products */
+  int64_t one_product;        /* K is 1 */
+  int64_t narrow;             /* products are exact in double, and finite */
+} pf_block_rates;
+
+/* Of each element. */
+typedef struct pf_block_terms {
+  double sum[PF_BLOCK], tail[PF_BLOCK];  /* of the products: sum + tail */
+  double radius[PF_BLOCK];    /* what is missing, for wide operands */
+  double absolute[PF_BLOCK];  /* sum of absolute products */
+  double finite[PF_BLOCK];    /* bounds that sum over finite products */
+  double unit[PF_BLOCK];      /* a power of two that all products are multiples of */
+  double all_unit[PF_BLOCK];  /* and beta * c and bias, too */
+  double c[PF_BLOCK];         /* beta * c */
+  double bias[PF_BLOCK];
+  double exposed[PF_BLOCK];   /* bounds what alpha multiplies a lost half of a subnormal by */
+} pf_block_terms;
+
+/* A format that is rounded to: nearest even, at most 26 bits or double itself; or integers that
+   wrap. */
+typedef struct pf_block_format {
+  int shift;                  /* bits to drop of a double's significand; 0: none */
+  bool saturates;
+  double magic;               /* v + magic - magic has no bit below the smallest subnormal */
+  double smallest_normal, max;
+  double most;                /* below it no infinity is near */
+  double above;               /* high end of what lies above the range: see round_pair */
+  double modulus, per_modulus, lowest;  /* of integers; modulus is 0 for others */
+} pf_block_format;
+
+typedef struct pf_block_ends {
+  const double *lo, *hi;
+} pf_block_ends;
+
+typedef struct pf_block_loops {
+  void (*dots)(const double *x, const double *y, int64_t k, int n, double *sum, double *absolute);
+  void (*dots2)(const double *x, const double *y, int64_t k, int n, double *sum, double *tail,
+                double *absolute, double *radius);
+  void (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo, double *hi);
+  void (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
+  void (*add)(const pf_block_format *f, const pf_block_ends *a, const pf_block_ends *b, int n,
+              double *lo, double *hi);
+  void (*scale)(const pf_block_format *f, const pf_block_ends *a, const double *factor, bool exact,
+                int n, double *lo, double *hi);
+  void (*compare)(const pf_block_ends *a, const double *got, int n, int64_t *inside);
+} pf_block_loops;
+/* The best that the machine has, up to isa. */
+const pf_block_loops *pf_block_loops_of(pf_isa isa);
+
+/* One plan, as far as its steps are for blocks. */
+typedef struct pf_block_plan {
+  bool possible;
+  pf_block_format format[PF_MAX_STEPS];
+} pf_block_plan;
+
+struct pf_block {
+  const pf_block_loops *loops;
+  pf_block_plan *plan;      /* by ask */
+  pf_block_rates *rates;    /* by group */
+  pf_span *span;            /* by group: of the block at hand, where `filled` */
+  bool *filled, *possible;
+};
+
+/* n rounded up to whole lanes. */
+static inline int pf_block_padded(int n)
+{
+  return (n + PF_LANES_WIDTH - 1) / PF_LANES_WIDTH * PF_LANES_WIDTH;
+}
+
+/* The span of one group for n elements from `from` on. */
+void pf_block_fill(pf_encloser *e, int group, int64_t from, int n);
+
+#endif

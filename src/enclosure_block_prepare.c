@@ -1,0 +1,134 @@
+/* Which asks can be walked in blocks, and what their elements have in common. */
+#include <math.h>
+
+#include "bound.h"
+#include "directed.h"
+#include "enclosure_block_parts.h"
+#include "interpret.h"
+
+static bool integers_for_lanes(const pf_format *f, pf_block_format *to)
+{
+  if (f->overflow != PF_OVERFLOW_WRAP)
+    return false;
+  const double modulus = f->max - pf_lowest(f) + 1;
+  *to = (pf_block_format){.modulus = modulus, .per_modulus = 1 / modulus, .lowest = pf_lowest(f)};
+  return true;
+}
+
+static bool format_for_lanes(const pf_format *f, pf_block_format *to)
+{
+  if (pf_is_integer(f))
+    return integers_for_lanes(f, to);
+  if (f->rounding != PF_NEAREST_EVEN || (f->precision > 26 && f->precision != 53))
+    return false;
+  *to = (pf_block_format){
+    .shift = 53 - f->precision, .saturates = f->overflow == PF_OVERFLOW_SATURATE, .max = f->max,
+    .smallest_normal = pf_smallest_normal(f), .most = f->max * (1 - ldexp(1, 2 - f->precision)),
+    .above = f->overflow == PF_OVERFLOW_INFINITY ? INFINITY : -INFINITY,
+  };
+  if (to->saturates)
+    to->most = f->max;
+  if (to->shift)
+    to->magic = ldexp(1.5, 52 + pf_quantum(f));
+  return true;
+}
+
+static void set_losses(const pf_group *g, const pf_sum *like, pf_block_rates *r)
+{
+  const double k = (double)like->k, rho0 = k > 1 ? (k - 1) * 0x1p-53 : 0, units = (k + 32) * 0x1p-53;
+  r->rho = g->narrow ? rho0 * (1 + 0x1p-20) : 0;
+  r->shrink = 1 - 8 * (g->narrow ? rho0 : units) - 0x1p-49;
+  r->t_lost = g->narrow ? 0 : k * 0x1p-1073;
+  r->alpha_loss = fabs(like->alpha) == 1 || like->alpha == 0 ? 0 : 0x1.8p-53;
+  r->beta_loss = like->beta == 0 || fabs(like->beta) == 1 ? 0 : 0x1.8p-53;
+}
+
+static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
+{
+  const pf_format *acc = &g->step->acc.format;
+  pf_sum like = {.k = e->problem->shape.k, .alpha = g->step->alpha ? e->problem->what->alpha : 1,
+                 .beta = g->step->c ? e->problem->what->beta : 0};
+  if (acc->rounding != PF_NEAREST_EVEN || (acc->precision > 26 && acc->precision != 53))
+    return false;
+  const bool scaled = like.k && fabs(like.alpha) != 1, none = like.alpha == 0;
+  const double quantum = ldexp(1, pf_quantum(acc));
+  *r = (pf_block_rates){
+    .alpha = like.alpha, .abs_alpha = fabs(like.alpha), .quantum = quantum,
+    .exact_scale = ldexp(1, acc->precision), .max = acc->max,
+    .most_products = fmin(acc->max / 4, 0x1p900),
+    .no_products = none ? -1 : 0, .scaled = scaled ? -1 : 0,
+    .plain_alpha = scaled && !none ? 0 : -1, .one_product = like.k == 1 ? -1 : 0,
+    .narrow = g->narrow ? -1 : 0,
+  };
+  set_losses(g, &like, r);
+  like.k = none ? 0 : like.k;
+  for (int with = 0; with < 2; with++) {
+    like.bias = with;
+    const pf_bound_rates b =
+        pf_bound_rates_of(acc, &g->order, g->x.precision, g->y.precision, &like);
+    r->relative[with] = b.relative;
+    const double times[2] = {b.underflows, b.underflows_fitting};
+    for (int i = 0; i < 2; i++) {
+      r->lost[i] = pf_down(times[i] / 2 * quantum);
+      r->lost_most[i] = times[i] * quantum;
+    }
+  }
+  return r->relative[1] < 0.25 && r->shrink > 0.5;
+}
+
+static bool is_small_integer(double v)
+{
+  return v == rint(v) && fabs(v) < 0x1p53;
+}
+
+/* Can the sums be taken modulo 2^64, and then modulo what the accumulator wraps at? */
+static bool are_integers(const pf_encloser *e, const pf_step *s)
+{
+  const pf_case *c = e->problem->what;
+  return s->acc.format.overflow == PF_OVERFLOW_WRAP && (!s->alpha || is_small_integer(c->alpha)) &&
+         (!s->c || is_small_integer(c->beta));
+}
+
+static bool plan_for_lanes(const pf_block *b, const pf_prepared *q, pf_block_plan *to)
+{
+  for (int i = 0; i < q->plan->count; i++) {
+    const pf_step *s = &q->plan->step[i];
+    bool x_side;
+    if (pf_plan_is_operand(q->plan, i, &x_side) || q->plan->exact[i])
+      continue;
+    if (s->kind <= PF_MULSUM && !q->replayed[i] && !b->possible[q->group[i]])
+      return false;
+    if (!q->replayed[i] && !format_for_lanes(&s->out, &to->format[i]))
+      return false;
+  }
+  return true;
+}
+
+pf_status pf_block_prepare(pf_encloser *e)
+{
+  pf_block *b = pf_alloc(e->arena, sizeof *b);
+  if (!b)
+    return PF_NO_MEMORY;
+  e->block = b;
+  b->loops = pf_block_loops_of(PF_ISA_AVX512);
+  b->plan = pf_alloc_array(e->arena, (size_t)e->count, sizeof *b->plan);
+  b->rates = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->rates);
+  b->span = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->span);
+  b->filled = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->filled);
+  b->possible = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->possible);
+  if (!b->plan || !b->rates || !b->span || !b->filled || !b->possible)
+    return PF_NO_MEMORY;
+  for (int i = 0; i < e->groups; i++)
+    b->possible[i] = pf_is_integer(&e->group[i].step->acc.format)
+                         ? are_integers(e, e->group[i].step)
+                         : rates_of(e, &e->group[i], &b->rates[i]);
+  for (int i = 0; i < e->count; i++)
+    if (e->ask[i].same_as < 0)
+      b->plan[i].possible = plan_for_lanes(b, &e->ask[i], &b->plan[i]);
+  return PF_OK;
+}
+
+void pf_encloser_restrict(pf_encloser *e, pf_isa isa)
+{
+  e->block->loops = pf_block_loops_of(isa);
+}

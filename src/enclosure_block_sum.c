@@ -1,0 +1,136 @@
+/* The sums behind a block of elements. */
+#include <math.h>
+
+#include "bound.h"
+#include "directed.h"
+#include "enclosure_block_parts.h"
+
+/* Elements of a block in one row of the output: vectors of y follow one another. */
+typedef struct pf_block_run {
+  int at, n;
+  int64_t x, y;     /* vectors */
+} pf_block_run;
+
+static bool next_run(const pf_problem *p, int64_t from, int n, pf_block_run *r)
+{
+  const pf_shape *s = &p->shape;
+  r->at += r->n;
+  if (r->at >= n)
+    return false;
+  const int64_t element = from + r->at;
+  const int64_t column = element % s->n, row = element / s->n, b = row / s->m;
+  r->x = p->x_line[b] + row % s->m;
+  r->y = p->y_line[b] + column;
+  r->n = s->n - column < n - r->at ? (int)(s->n - column) : n - r->at;
+  return true;
+}
+
+static void fill_products(const pf_encloser *e, const pf_group *g, int64_t from, int n,
+                          pf_block_terms *t)
+{
+  const pf_block_loops *loops = e->block->loops;
+  const int64_t k = e->problem->shape.k;
+  const double alpha = g->step->alpha ? e->problem->what->alpha : 1;
+  const bool none = alpha == 0, scaled = !none && fabs(alpha) != 1;
+  for (pf_block_run r = {0}; next_run(e->problem, from, n, &r);) {
+    const double *x = g->x.values + r.x * k, *y = g->y.values + r.y * k;
+    const pf_line *x_line = &g->x.line[r.x], *y_line = &g->y.line[r.y];
+    if (g->narrow)
+      loops->dots(x, y, k, r.n, t->sum + r.at, t->absolute + r.at);
+    else
+      loops->dots2(x, y, k, r.n, t->sum + r.at, t->tail + r.at, t->absolute + r.at,
+                   t->radius + r.at);
+    for (int j = 0; j < r.n; j++) {
+      t->unit[r.at + j] = none ? INFINITY : x_line->unit * y_line[j].unit;
+      t->finite[r.at + j] = x_line->absolute * y_line[j].absolute;
+      t->exposed[r.at + j] = scaled ? fmax(x_line->absolute, y_line[j].absolute) : 0;
+    }
+  }
+  if (g->narrow) {
+    memset(t->tail, 0, (size_t)n * sizeof *t->tail);
+    memset(t->radius, 0, (size_t)n * sizeof *t->radius);
+  }
+}
+
+static void fill_addends(const pf_encloser *e, const pf_group *g, int64_t from, int n,
+                         pf_block_terms *t)
+{
+  const pf_problem *p = e->problem;
+  const double beta = g->step->c ? p->what->beta : 0;
+  const int beta_bit = beta != 0 ? pf_last_bit(beta) : 0;
+  for (int i = 0; i < n; i++) {
+    const double c = beta != 0 ? p->c_values[from + i] : 0;
+    const double bias = g->step->bias ? p->bias_values[from + i] : 0;
+    double unit = t->unit[i];
+    if (c != 0 && isfinite(c))
+      unit = fmin(unit, pf_power(beta_bit + pf_last_bit(c)));
+    if (bias != 0 && isfinite(bias))
+      unit = fmin(unit, pf_power(pf_last_bit(bias)));
+    t->c[i] = beta != 0 ? beta * c : 0;
+    if (isinf(t->c[i]) && isfinite(c))  /* beyond double: not known here */
+      t->c[i] = t->absolute[i] = t->finite[i] = NAN;
+    t->bias[i] = bias;
+    t->all_unit[i] = unit;
+  }
+}
+
+static void pad(pf_block_terms *t, int n)
+{
+  for (int i = n; i < pf_block_padded(n); i++)
+    t->sum[i] = t->tail[i] = t->radius[i] = t->absolute[i] = t->finite[i] = t->unit[i] =
+        t->all_unit[i] = t->c[i] = t->bias[i] = t->exposed[i] = 0;
+}
+
+static uint64_t residue(double v)
+{
+  return (uint64_t)(int64_t)v;
+}
+
+/* Sums of integers modulo 2^64, then brought into the accumulator's range. */
+static void fill_integers(const pf_encloser *e, const pf_group *g, int64_t from, int n, double *to)
+{
+  const pf_problem *p = e->problem;
+  const pf_format *acc = &g->step->acc.format;
+  const int64_t k = p->shape.k, lowest = (int64_t)pf_lowest(acc);
+  const uint64_t mask = (uint64_t)((int64_t)acc->max - lowest);
+  for (pf_block_run r = {0}; next_run(p, from, n, &r);)
+    for (int j = 0; j < r.n; j++) {
+      const double *x = g->x.values + r.x * k, *y = g->y.values + (r.y + j) * k;
+      uint64_t sum = 0;
+      for (int64_t i = 0; i < k; i++)
+        sum += residue(x[i]) * residue(y[i]);
+      const int64_t element = from + r.at + j;
+      if (g->step->alpha)
+        sum *= residue(p->what->alpha);
+      if (g->step->c && p->what->beta != 0)
+        sum += residue(p->what->beta) * residue(p->c_values[element]);
+      if (g->step->bias)
+        sum += residue(p->bias_values[element]);
+      to[r.at + j] = (double)((int64_t)((sum - (uint64_t)lowest) & mask) + lowest);
+    }
+  for (int i = n; i < pf_block_padded(n); i++)
+    to[i] = 0;
+}
+
+void pf_block_fill(pf_encloser *e, int group, int64_t from, int n)
+{
+  pf_block *b = e->block;
+  const pf_group *g = &e->group[group];
+  pf_block_terms t;
+  b->filled[group] = true;
+  if (pf_is_integer(&g->step->acc.format)) {
+    fill_integers(e, g, from, n, b->span[group].lo);
+    memcpy(b->span[group].hi, b->span[group].lo, sizeof b->span[group].hi);
+    return;
+  }
+  fill_products(e, g, from, n, &t);
+  if ((g->step->c && e->problem->what->beta != 0) || g->step->bias) {
+    fill_addends(e, g, from, n, &t);
+  } else {
+    memcpy(t.all_unit, t.unit, (size_t)n * sizeof *t.unit);
+    memset(t.c, 0, (size_t)n * sizeof *t.c);
+    memset(t.bias, 0, (size_t)n * sizeof *t.bias);
+  }
+  pad(&t, n);
+  b->loops->ends(&b->rates[group], &t, pf_block_padded(n), b->span[group].lo, b->span[group].hi);
+}

@@ -1,0 +1,13 @@
+/* The adapters: engines of the public kind (precfuzz/engine.h) that come with precfuzz, one file for
+   each interface of a library.  They see nothing else of precfuzz and link with nothing: what they
+   drive is loaded when they are opened (library.h). */
+#ifndef PF_ENGINES_H
+#define PF_ENGINES_H
+
+#include <precfuzz/engine.h>
+
+/* One for each name that --engine takes; a line here and a line in engines.c. */
+
+extern const pfe_engine *const pf_adapters[];  /* ends with NULL */
+
+#endif

@@ -1,0 +1,310 @@
+/* One pass over the output's elements.  Certified double arithmetic settles almost all of them, a
+   block at a time; the exact sum of any other is asked for once and serves every row and engine. */
+#include <math.h>
+#include <string.h>
+
+#include "session_parts.h"
+
+/* --- elements ------------------------------------------------------------------------------ */
+
+pf_measured pf_measure(pf_encloser *e, const pf_oracle *oracle, const pf_format *out,
+                       int64_t element, double got, const pf_enclosure *allowed)
+{
+  pf_measured m = {.element = element, .got = got, .allowed = *allowed};
+  m.magnitude = pf_exact(e, element, &m.special);
+  m.exact = m.special ? NAN : oracle->nearest(oracle->state, pf_format_of(PF_F64));
+  m.error = !m.special && isfinite(got) ? oracle->distance(oracle->state, got) : INFINITY;
+  if (m.error == 0)
+    return m;
+  m.share = allowed->radius > 0 ? m.error / allowed->radius : INFINITY;
+  m.ulps = isfinite(m.exact) ? m.error / pf_ulp(out, m.exact) : INFINITY;
+  return m;
+}
+
+static const pf_step *last_step(const pf_plan *plan)
+{
+  return &plan->step[plan->count - 1];
+}
+
+static void look_closer(const pf_bench *b, pf_comparison *c, int64_t element, double got,
+                        const pf_enclosure *allowed, bool wrong, bool other_side)
+{
+  pf_tally *t = &c->result.tally;
+  const pf_rule *rule = &c->result.rule;
+  const pf_format *out = &last_step(c->result.plan)->out;
+  const pf_measured m = pf_measure(b->encloser, &b->session->oracle, out, element, got, allowed);
+  const double share = rule->kind == PF_RULE_NMSE ? m.error : m.share;
+  if (rule->kind == PF_RULE_NMSE && isfinite(m.error))
+    pf_nmse_add(&t->nmse, m.error, m.exact);
+  if (t->worst >= 0 && (wrong ? t->worst_is_wrong && !(share > t->worst_share)
+                              : t->worst_is_wrong || !(share > t->worst_share)))
+    return;
+  t->worst = element;
+  t->worst_share = share;
+  t->worst_is_wrong = wrong;
+  c->result.worst = m;
+  c->result.other_side = other_side;
+  c->result.finer =
+      wrong && m.share <= 1 && isfinite(allowed->radius) && !pf_rule_is_familiar(rule);
+}
+
+static void judge(pf_bench *b, pf_comparison *c, const pf_enclosure *enclosures, int64_t element)
+{
+  const pf_options *o = &b->session->options;
+  pf_tally *t = &c->result.tally;
+  const bool familiar = pf_rule_is_familiar(&o->rule);
+  const pf_enclosure mine =
+      familiar ? pf_rule_enclose(&o->rule, &b->problem, last_step(c->result.plan), b->encloser,
+                                 &b->session->oracle, element)
+               : enclosures[c->ask];
+  if (o->rule.kind == PF_RULE_AGREE && o->only_equal &&
+      !pf_set_equal(&mine.set, &enclosures[c->other_ask].set)) {
+    t->skipped++;
+    return;
+  }
+  const double got = b->run[c->run].got[element];
+  const bool right = pf_tally_element(t, &mine, got);
+  if (familiar)
+    t->order = 0;  /* such rules know nothing of orders */
+  if (!right || o->measure || o->rule.kind == PF_RULE_NMSE)
+    look_closer(b, c, element, got, &mine, !right, false);
+  b->session->elements++;
+  b->session->products += (uint64_t)b->problem.shape.k;
+  if (c->other_run < 0)
+    return;
+  const pf_enclosure *theirs = &enclosures[c->other_ask];
+  const double other = b->run[c->other_run].got[element];
+  const bool other_right = pf_tally_element(t, theirs, other);
+  if (!other_right)
+    look_closer(b, c, element, other, theirs, true, true);
+  if ((!right || !other_right) && !pf_set_overlap(&mine.set, &theirs->set))
+    t->predicted = true;
+}
+
+/* Models replay a case hundreds of times: B*M*N*K up to which that takes no more than a moment. */
+enum { MODEL_WORK = 1 << 20 };
+
+static pf_status find_model(pf_bench *b, pf_result *r)
+{
+  const bool wrong = r->verdict == PF_VERDICT_IMPOSSIBLE || r->verdict == PF_VERDICT_SPECIAL;
+  if (!wrong || b->session->options.no_models || r->rule.kind != PF_RULE_CONTRACT ||
+      b->problem.shape.work > MODEL_WORK)
+    return PF_OK;
+  r->models_tried = true;
+  return pf_model_find(&b->problem, r->plan, r->run->got, &b->session->scratch, &r->match);
+}
+
+/* The verdict of a comparison that another stands for. */
+static void take_over(pf_comparison *to, const pf_comparison *from)
+{
+  to->result.verdict = from->result.verdict;
+  to->result.tally = from->result.tally;
+  to->result.worst = from->result.worst;
+  to->result.other_side = from->result.other_side;
+  to->result.finer = from->result.finer;
+  to->result.models_tried = from->result.models_tried;
+  to->result.match = from->result.match;
+}
+
+static pf_verdict verdict_of(const pf_result *r)
+{
+  const pf_verdict v = pf_tally_verdict(&r->tally);
+  const bool passes = r->rule.kind != PF_RULE_NMSE || pf_nmse_of(&r->tally.nmse) <= r->rule.nmse;
+  return v == PF_VERDICT_OK && !passes ? PF_VERDICT_IMPOSSIBLE : v;
+}
+
+static bool is_judged(const pf_comparison *c)
+{
+  return c->result.verdict == PF_VERDICT_OK && c->same_as < 0;
+}
+
+/* Whether an infinity or NaN counts as ORDER depends on the whole set. */
+static bool inside(const pf_enclosure *e, double got)
+{
+  if (got >= e->set.lo && got <= e->set.hi)
+    return true;
+  return e->whole && pf_set_allows(&e->set, got) && !pf_set_is_open(&e->set);
+}
+
+static bool settled(const pf_bench *b, const pf_comparison *c, const pf_enclosure *subset,
+                    int64_t element)
+{
+  return inside(&subset[c->ask], b->run[c->run].got[element]) &&
+         (c->other_run < 0 ||
+          inside(&subset[c->other_ask], b->run[c->other_run].got[element]));
+}
+
+/* What is measured, or follows a familiar rule, needs the exact enclosures; so does a pair of rows
+   that is judged only where the two are equal, unless they always are. */
+static bool can_settle(const pf_bench *b)
+{
+  const pf_options *o = &b->session->options;
+  if (o->measure || pf_rule_is_familiar(&o->rule) || o->oracle == PF_ORACLE_MPFR)
+    return false;
+  for (int i = 0; i < b->comparisons && o->only_equal; i++)
+    if (is_judged(&b->comparison[i]) &&
+        !pf_encloser_alike(b->encloser, b->comparison[i].ask, b->comparison[i].other_ask))
+      return false;
+  return true;
+}
+
+/* Counts n elements as right for all comparisons. */
+static void count_settled(pf_bench *b, int64_t n)
+{
+  for (int i = 0; i < b->comparisons; i++)
+    if (is_judged(&b->comparison[i])) {
+      b->comparison[i].result.tally.judged += b->comparison[i].other_run < 0 ? n : 2 * n;
+      b->session->elements += (uint64_t)n;
+      b->session->products += (uint64_t)(n * b->problem.shape.k);
+    }
+}
+
+/* Almost every element is right, and certified arithmetic can tell: inside[n] says of which.  What
+   it cannot tell at once is tried one by one, with more care. */
+static void settle_block(pf_bench *b, pf_span *span, pf_enclosure *subset, int64_t from, int n,
+                         int64_t *inside)
+{
+  pf_enclose_block(b->encloser, from, n, span);
+  memset(inside, -1, PF_BLOCK * sizeof *inside);
+  for (int i = 0; i < b->comparisons; i++) {
+    const pf_comparison *c = &b->comparison[i];
+    if (!is_judged(c))
+      continue;
+    pf_span_compare(b->encloser, &span[c->ask], b->run[c->run].got + from, n, inside);
+    if (c->other_run >= 0)
+      pf_span_compare(b->encloser, &span[c->other_ask], b->run[c->other_run].got + from, n, inside);
+  }
+  for (int i = 0; i < n; i++) {
+    if (inside[i])
+      continue;
+    inside[i] = -1;
+    pf_enclose_inside(b->encloser, from + i, subset);
+    for (int j = 0; j < b->comparisons && inside[i]; j++)
+      if (is_judged(&b->comparison[j]) && !settled(b, &b->comparison[j], subset, from + i))
+        inside[i] = 0;
+  }
+}
+
+static void judge_element(pf_bench *b, pf_enclosure *enclosures, int64_t element)
+{
+  pf_enclose(b->encloser, element, enclosures);
+  for (int i = 0; i < b->comparisons; i++)
+    if (is_judged(&b->comparison[i]))
+      judge(b, &b->comparison[i], enclosures, element);
+}
+
+/* --- both oracles -------------------------------------------------------------------------- */
+
+static bool has_points(double lo, double hi)
+{
+  return lo <= hi;  /* false for NaN */
+}
+
+/* Does [lo, hi] hold what the exact enclosure does not allow, or an element that counts as weak? */
+static bool promises_too_much(double lo, double hi, const pf_enclosure *exact)
+{
+  return has_points(lo, hi) && (!(lo >= exact->set.lo && hi <= exact->set.hi) || exact->weak);
+}
+
+/* The same for the ends of a block, which also say that the exact set is closed. */
+static bool block_promises_too_much(double lo, double hi, const pf_enclosure *exact)
+{
+  const pf_set *s = &exact->set;
+  const bool is_nan = lo == INFINITY && hi == -INFINITY;
+  if (!is_nan && !has_points(lo, hi))
+    return false;
+  if (pf_set_is_open(s))
+    return true;
+  if (is_nan)
+    return !s->nan;
+  if (isinf(lo) || isinf(hi))
+    return lo != hi || !(lo > 0 ? s->plus_infinity : s->minus_infinity);
+  return promises_too_much(lo, hi, exact);
+}
+
+/* PF_ORACLE_BOTH: holds what certified arithmetic said of an element against the exact enclosures,
+   whatever the results were: sets inside sets give no different verdict for any result. */
+static void compare_oracles(pf_bench *b, const pf_span *span, pf_enclosure *subset,
+                            const pf_enclosure *exact, int64_t element, int at)
+{
+  pf_enclose_inside(b->encloser, element, subset);
+  for (int i = 0; i < b->asks; i++) {
+    const pf_set *s = &subset[i].set;
+    const bool whole_differs = subset[i].whole && !pf_set_equal(s, &exact[i].set);
+    b->session->compared++;
+    if (!whole_differs &&
+        !block_promises_too_much(span[i].lo[at], span[i].hi[at], &exact[i]) &&
+        !promises_too_much(s->lo, s->hi, &exact[i]))
+      continue;
+    if (!b->session->differing++)
+      b->session->difference = (pf_difference){element, i, *s, span[i].lo[at], span[i].hi[at],
+                                               exact[i].set, exact[i].weak};
+  }
+}
+
+/* --- all elements -------------------------------------------------------------------------- */
+
+static void judge_elements(pf_bench *b, pf_span *span, pf_enclosure *subset,
+                           pf_enclosure *enclosures)
+{
+  const int64_t outputs = b->problem.shape.outputs;
+  const bool both = b->session->options.oracle == PF_ORACLE_BOTH && b->asks > 0;
+  const bool settles = can_settle(b);
+  int64_t inside[PF_BLOCK];
+  for (int64_t from = 0; from < outputs; from += PF_BLOCK) {
+    const int n = outputs - from < PF_BLOCK ? (int)(outputs - from) : PF_BLOCK;
+    int64_t settled_here = 0;
+    if (settles)
+      settle_block(b, span, subset, from, n, inside);
+    else
+      memset(inside, 0, sizeof inside);
+    for (int i = 0; i < n; i++) {
+      if (inside[i] && !both) {
+        settled_here++;
+        continue;
+      }
+      judge_element(b, enclosures, from + i);
+      if (both && settles)
+        compare_oracles(b, span, subset, enclosures, from + i, i);
+    }
+    count_settled(b, settled_here);
+  }
+}
+
+static void conclude(pf_comparison *all, pf_comparison *c)
+{
+  if (c->result.verdict != PF_VERDICT_OK)
+    return;
+  if (c->same_as >= 0)
+    take_over(c, &all[c->same_as]);
+  else
+    c->result.verdict = verdict_of(&c->result);
+}
+
+pf_status pf_judge_all(pf_bench *b)
+{
+  const char *why = NULL;
+  pf_arena *a = &b->session->work;
+  pf_enclosure *enclosures = pf_alloc_array(a, (size_t)b->asks, sizeof *enclosures);
+  pf_enclosure *subset = pf_alloc_array(a, (size_t)b->asks, sizeof *subset);
+  pf_span *span = pf_alloc_raw(a, (size_t)b->asks * sizeof *span);
+  if (!enclosures || !subset || !span)
+    return PF_NO_MEMORY;
+  const pf_status status =
+      pf_encloser_new(&b->problem, &b->session->oracle, b->ask, b->asks, a, &b->encloser, &why);
+  if (status == PF_NO_MEMORY)
+    return status;
+  for (int i = 0; i < b->comparisons; i++)
+    if (status && b->comparison[i].result.verdict == PF_VERDICT_OK) {
+      b->comparison[i].result.verdict = PF_VERDICT_UNSUPPORTED;
+      b->comparison[i].result.why = why;
+    }
+  if (!status)
+    judge_elements(b, span, subset, enclosures);
+  for (int i = 0; i < b->comparisons; i++) {
+    conclude(b->comparison, &b->comparison[i]);
+    if (b->comparison[i].same_as < 0)
+      PF_TRY(find_model(b, &b->comparison[i].result));
+  }
+  return PF_OK;
+}

@@ -1,0 +1,136 @@
+/* Rows bound to cases.  Fuzzing asks for the same rows of cases with the same dtypes again and again:
+   what was bound is kept by all that binding looks at. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_parts.h"
+
+/* All that pf_plan_parse reads of a case without scales, and which rows are asked for. */
+typedef struct pf_row_key {
+  pf_graph graph;
+  pf_dtype dtype[PF_ROLE_COUNT];
+  bool present[PF_ROLE_COUNT];
+  double alpha, beta;
+  int strategies;          /* 0: the graph's own */
+} pf_row_key;
+
+enum { KEPT = 128 };
+
+typedef struct pf_row_cache {
+  pf_row_key key[KEPT];
+  pf_row_set *set[KEPT];
+  pf_strategy strategy[PF_MAX_STRATEGIES];  /* that all sets with strategies were bound to */
+  pf_row_set *passing;                      /* of a case that is not kept */
+} pf_row_cache;
+
+/* Padding is zero: keys are compared byte by byte. */
+static void key_of(const pf_options *o, const pf_case *c, pf_row_key *key)
+{
+  memset(key, 0, sizeof *key);
+  key->graph = c->graph;
+  for (int r = 0; r < PF_ROLE_COUNT; r++) {
+    key->dtype[r] = c->operand[r].dtype;
+    key->present[r] = c->operand[r].present;
+  }
+  key->alpha = c->alpha;
+  key->beta = c->beta;
+  key->strategies = o->strategy_count;
+}
+
+static size_t place_of(const pf_row_key *key)
+{
+  const unsigned char *bytes = (const unsigned char *)key;
+  uint64_t hash = 0;
+  for (size_t i = 0; i < sizeof *key; i++)
+    hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  return (size_t)(pf_hash(hash) % KEPT);
+}
+
+static void bind(const pf_case *c, pf_bound_row *r, const char *name, const char *text)
+{
+  memset(r, 0, sizeof *r);
+  strncpy(r->strategy.name, name, sizeof r->strategy.name - 1);
+  if (!text) {
+    const pf_row *row = pf_row_find(c->graph, name);
+    if (!row) {
+      r->status = pf_fail(&r->error, PF_UNSUPPORTED, 0, "the graph has no such row");
+      return;
+    }
+    text = row->text;
+  }
+  r->status = pf_plan_parse(r->strategy.name, text, c, &r->plan, &r->error);
+}
+
+static void bind_all(const pf_options *o, const pf_case *c, pf_row_set *s)
+{
+  s->rows = 0;
+  for (int i = 0; i < o->strategy_count; i++)
+    bind(c, &s->row[s->rows++], o->strategy[i].name, o->strategy[i].text);
+  for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
+    if (r->graph == c->graph && !r->by_name)
+      bind(c, &s->row[s->rows++], r->strategy, r->text);
+  bind(c, &s->promise, pf_graph_of(c->graph)->promises, NULL);
+}
+
+static bool same_strategies(const pf_row_cache *k, const pf_options *o)
+{
+  for (int i = 0; i < o->strategy_count; i++)
+    if (strcmp(k->strategy[i].name, o->strategy[i].name))
+      return false;
+  return true;
+}
+
+/* A text may change where it stands. */
+static bool has_texts(const pf_options *o)
+{
+  for (int i = 0; i < o->strategy_count; i++)
+    if (o->strategy[i].text)
+      return true;
+  return false;
+}
+
+/* Sets of other strategies are of no use. */
+static void take_strategies(pf_row_cache *k, const pf_options *o)
+{
+  if (same_strategies(k, o))
+    return;
+  for (int i = 0; i < KEPT; i++)
+    k->key[i].strategies = -1;
+  memcpy(k->strategy, o->strategy, sizeof k->strategy);
+}
+
+pf_status pf_rows_bind(pf_session *s, const pf_case *c, const pf_row_set **out)
+{
+  const pf_options *o = &s->options;
+  pf_row_key key;
+  if (!s->rows)
+    s->rows = calloc(1, sizeof *s->rows);
+  if (!s->rows)
+    return PF_NO_MEMORY;
+  take_strategies(s->rows, o);
+  key_of(o, c, &key);
+  const size_t at = place_of(&key);
+  const bool kept = !pf_graph_of(c->graph)->scaled && !has_texts(o);
+  pf_row_set **set = kept ? &s->rows->set[at] : &s->rows->passing;
+  const bool known = kept && *set && !memcmp(&s->rows->key[at], &key, sizeof key);
+  if (!*set)
+    *set = calloc(1, sizeof **set);
+  if (!*set)
+    return PF_NO_MEMORY;
+  if (!known)
+    bind_all(o, c, *set);
+  if (kept)
+    s->rows->key[at] = key;
+  *out = *set;
+  return PF_OK;
+}
+
+void pf_rows_free(pf_session *s)
+{
+  for (int i = 0; s->rows && i < KEPT; i++)
+    free(s->rows->set[i]);
+  if (s->rows)
+    free(s->rows->passing);
+  free(s->rows);
+  s->rows = NULL;
+}
