@@ -132,7 +132,7 @@ int pf_case_file_decode(pf_case_file *f, pf_form form, const pf_graph *graph, pf
 void pf_case_file_free(pf_case_file *f);
 int pf_case_parse(const pf_file *text, pf_arena *a, pf_case *out);  /* one line of text */
 
-/* Files named, folders replaced by the files in them, sorted. */
+/* Files named, folders replaced by the files in them but for an index.json, sorted. */
 typedef struct pf_paths {
   char **path;
   size_t count;

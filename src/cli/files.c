@@ -229,7 +229,8 @@ static int add_entry(pf_paths *p, const char *folder, const char *name)
   const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
   if (asprintf(&path, "%s%s%s", folder, slash, name) < 0)
     path = NULL;
-  if (path && (stat(path, &info) || !S_ISREG(info.st_mode))) {
+  const bool is_index = !strcmp(name, "index.json");  /* of the cases, and any bytes are a case */
+  if (path && (is_index || stat(path, &info) || !S_ISREG(info.st_mode))) {
     free(path);
     return PF_EXIT_CLEAN;
   }
