@@ -61,25 +61,28 @@ libfuzzer: $(LIBFUZZER)
 asan: $(ASAN)
 afl: $(AFL)
 
-# The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
-# of its time.  They are compiled without coverage.
-JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_block enclosure_block_loops enclosure_block_prepare \
-         enclosure_block_sum enclosure_prepare enclosure_sum format memory problem reference engine_reference session session_judge session_rows set special values values_integer) $(wildcard oracle/*.c)
+# What guides a search: the branches of the decoder, of shapes and layouts, of readers and of the
+# kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
+# half of its time: all else is compiled without coverage.  (replay.c is AFL++'s main.)
+GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*.c \
+         src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
+         src/case.c src/operand.c src/engine.c fuzz/replay.c
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
 # changes, too.
-# $(call flavour,NAME,COMPILER,FLAGS[,COVERAGE FLAGS[,COMPILER OF THE JUDGE]])
+# $(call flavour,NAME,COMPILER,FLAGS[,COVERAGE FLAGS[,COMPILER WITHOUT COVERAGE]])
 define flavour
-compile_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
-judge_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
+guide_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
+compile_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
 build/obj/$1/%.o: %.c build/obj/$1/command
 	@mkdir -p $$(@D)
 	@echo '  $2 $$@'
-	@$$(if $$(filter $(JUDGE),$$<),$$(judge_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
+	@$$(if $$(filter $(GUIDE),$$<),$$(guide_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
 	  -c $$< -o $$@
 build/obj/$1/command: FORCE
 	@mkdir -p $$(@D)
-	@echo '$$(compile_$1) $$(judge_$1)' | cmp -s - $$@ || echo '$$(compile_$1) $$(judge_$1)' >$$@
+	@echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' | cmp -s - $$@ || \
+	  echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' >$$@
 endef
 
 # $(call objects,NAME,SOURCES)
@@ -96,7 +99,7 @@ define link
 $1/%: build/obj/$2/$3/%.o $(call objects,$2,$4) build/obj/files
 	@mkdir -p $$(@D)
 	@echo '  link $$@'
-	@$$(compile_$2) $5 $$(filter %.o,$$^) $6 -o $$@
+	@$$(guide_$2) $5 $$(filter %.o,$$^) $6 -o $$@
 endef
 
 $(eval $(call flavour,cc,$(CC),))
@@ -127,6 +130,15 @@ $(eval $(call values,cc-O0,$(CC),-O0))
 $(eval $(call values,cc-O3,$(CC),-O3))
 $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
+# What certified arithmetic promises must hold whatever is made of it.
+CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+define native
+$(eval $(call flavour,$1,$2,-O3 -march=native))
+$(eval $(call link,build/test-$1,$1,tests,$(LIB),,-lcmocka $(LIBS)))
+NATIVE += $$(CERTIFIED:%=build/test-$1/%)
+endef
+$(eval $(call native,cc-native,$(CC)))
+$(eval $(call native,clang-native,$(CLANG)))
 # Engines as shared objects: the examples, and those that tests need.
 PLUGINS := $(patsubst %.c,build/plugin/%.so,$(notdir $(wildcard examples/*.c tests/plugins/*.c)))
 build/plugin/%.so: examples/%.c include/precfuzz/engine.h
@@ -139,7 +151,7 @@ define plugin
 @$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
 endef
 
-CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES)
+CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
 tests: $(CHECKS) $(PLUGINS)
 
 setup:

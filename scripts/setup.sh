@@ -22,6 +22,9 @@ has_cmocka() # its header includes nothing by itself
     -E -x c /dev/null >/dev/null 2>&1
 }
 
+# Of JSON documents; a command of that name that does not run is of no use.
+has_validator() { jsonschema --version >/dev/null 2>&1; }
+
 look()
 {
   missing=()
@@ -29,6 +32,8 @@ look()
   has make || missing+=(make)
   has "$CLANG" || missing+=(clang)
   has "$AFL_CC" && has afl-fuzz || missing+=(afl++)
+  has jq || missing+=(jq)
+  has_validator || missing+=(python3-jsonschema)
   if has "$CC"; then
     has_header mpfr.h || missing+=(libmpfr-dev)
     has_header jansson.h || missing+=(libjansson-dev)

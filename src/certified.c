@@ -114,3 +114,18 @@ bool pf_certify_f64(const pf_sum *s, int quantum, pf_certified *out)
   const double least = pf_down(pf_down(absolute * (1 - 2 * units)) - (double)s->k * 0x1p-1074);
   return isfinite(weight) && add_up(s, high, low, pf_up(radius), least > 0 ? least : 0, out);
 }
+
+static double part(double term, bool negative)
+{
+  return negative ? fmax(-term, 0) : fmax(term, 0);
+}
+
+double pf_one_sided(const pf_sum *s, bool negative)
+{
+  double sum = part(s->bias, negative);
+  if (s->beta != 0)
+    sum = pf_up(sum + pf_up(part(s->beta * s->c, negative)));
+  for (int64_t k = 0; k < s->k; k++)
+    sum = pf_up(sum + pf_up(part(s->alpha * s->x[k] * s->y[k], negative)));
+  return sum;
+}

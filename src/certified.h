@@ -23,4 +23,7 @@ bool pf_certify(const pf_sum *s, int quantum, pf_certified *out);
 /* The same for x and y of up to 53 bits, in about twice the precision. */
 bool pf_certify_f64(const pf_sum *s, int quantum, pf_certified *out);
 
+/* Not below the sum of the positive terms of v, or of the absolute negative ones; alpha 1 or -1. */
+double pf_one_sided(const pf_sum *s, bool negative);
+
 #endif

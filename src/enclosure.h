@@ -4,6 +4,7 @@
 #define PF_ENCLOSURE_H
 
 #include "engine.h"
+#include "isa.h"
 #include "set.h"
 #include "truth.h"
 
@@ -56,13 +57,11 @@ void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out);
 void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,
                      int64_t *inside);
 
-/* What the loops over blocks may be made of. */
-typedef enum pf_isa { PF_ISA_PORTABLE, PF_ISA_AVX2, PF_ISA_AVX512 } pf_isa;
-
 /* Two asks with the same answers for every element. */
 bool pf_encloser_alike(const pf_encloser *e, int ask, int other);
 
-/* Restricts an encloser to a set of instructions, for tests: the machine's best is the default. */
+/* Restricts an encloser's loops to an isa that the machine has, for tests: the best is the
+   default. */
 void pf_encloser_restrict(pf_encloser *e, pf_isa isa);
 
 /* The exact result of the graph for an element (asked of the oracle, which then holds it):

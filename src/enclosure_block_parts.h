@@ -69,7 +69,7 @@ typedef struct pf_block_loops {
                 int n, double *lo, double *hi);
   void (*compare)(const pf_block_ends *a, const double *got, int n, int64_t *inside);
 } pf_block_loops;
-/* The best that the machine has, up to isa. */
+/* isa: one that the machine has. */
 const pf_block_loops *pf_block_loops_of(pf_isa isa);
 
 /* One plan, as far as its steps are for blocks. */

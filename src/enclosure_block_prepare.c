@@ -110,7 +110,7 @@ pf_status pf_block_prepare(pf_encloser *e)
   if (!b)
     return PF_NO_MEMORY;
   e->block = b;
-  b->loops = pf_block_loops_of(PF_ISA_AVX512);
+  b->loops = pf_block_loops_of(pf_isa_best());
   b->plan = pf_alloc_array(e->arena, (size_t)e->count, sizeof *b->plan);
   b->rates = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->rates);
   b->span = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->span);

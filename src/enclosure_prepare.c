@@ -91,7 +91,7 @@ static pf_status prepare_sum(pf_encloser *e, pf_prepared *q, int i)
   double *results = pf_alloc_array(e->arena, (size_t)p->shape.outputs, sizeof *results);
   if (!results)
     return PF_NO_MEMORY;
-  pf_reference_step(p, s, &s->acc.sum, x.values, y.values, results);
+  pf_reference_step(p, s, &s->acc.sum, x.values, y.values, e->arena, results);
   q->replayed[i] = results;
   return PF_OK;
 }

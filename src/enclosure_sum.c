@@ -101,6 +101,15 @@ static void enclose_special_inside(pf_group *g, const pf_sum *sum, int64_t x, in
       pf_special_certain(sum, &g->step->acc.format, no_overflow, &g->enclosure.set);
 }
 
+/* The sum leaves the accumulator's range, and no partial sum can on the other side. */
+static bool surely_infinite(const pf_sum *sum, const pf_format *acc, const pf_certified *v,
+                            double error)
+{
+  const double outside = fabs(v->value) - 2 * (error + v->radius + fabs(v->tail));
+  return fabs(sum->alpha) == 1 && outside >= 2 * acc->max &&
+         pf_one_sided(sum, v->value > 0) + 2 * error < acc->max / 2;
+}
+
 /* A subset of the interval: the bound of the least magnitude around the farthest exact values. */
 static void enclose_finite_inside(pf_group *g, const pf_sum *sum, int64_t x, int64_t y)
 {
@@ -115,6 +124,11 @@ static void enclose_finite_inside(pf_group *g, const pf_sum *sum, int64_t x, int
   pf_set *s = &g->enclosure.set;
   s->lo = pf_certified_low(&v, bound.error);
   s->hi = pf_certified_high(&v, bound.error);
+  if (surely_infinite(sum, acc, &v, bound.error)) {
+    *s = pf_set_point(v.value > 0 ? INFINITY : -INFINITY);
+    g->enclosure.whole = true;
+    return;
+  }
   /* near overflow, and where zero would pass, the oracle has the word */
   const bool weak = bound.error > 0 && bound.error >= v.magnitude;
   if (weak || !(fabs(s->lo) <= acc->max / 2 && fabs(s->hi) <= acc->max / 2))

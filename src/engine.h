@@ -39,6 +39,7 @@ typedef struct pf_call {
   const pf_matrix *out;     /* takes the result of the last step, in its storage dtype */
   bool in_place;            /* out is c */
   pf_answer *answer;        /* the engine's to fill in */
+  double *results;          /* gives_doubles: takes it instead, one a output, row-major */
 } pf_call;
 
 typedef struct pf_engine {
@@ -54,6 +55,8 @@ typedef struct pf_engine {
   bool one_step;               /* never takes more than one step */
   bool whole_graph;            /* takes cases, not steps */
   bool replays;                /* runs a sum whose order is stated as enclosures replay it */
+  bool gives_doubles;          /* our own loops: values of the last step's format, and no tensor
+                                  that would have to be guarded and read */
   const void *data;            /* the engine's own */
   /* Can it run these steps?  PF_OK, or PF_UNSUPPORTED with *why set to a text that holds until the
      next call. */
@@ -61,9 +64,6 @@ typedef struct pf_engine {
   /* Of a foreign engine also PF_UNSUPPORTED. */
   pf_status (*run)(const struct pf_engine *e, const pf_call *call, pf_arena *scratch);
 } pf_engine;
-
-/* Stores results[outputs], row-major, into call->out. */
-void pf_call_store(const pf_call *call, const double *results);
 
 extern const pf_engine *const pf_engines[];  /* ends with NULL */
 

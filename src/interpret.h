@@ -33,7 +33,5 @@ pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, co
 
 /* What a SCALE multiplies by at an output element. */
 double pf_step_factor(const pf_step *s, const pf_problem *p, int64_t element);
-/* One elementwise step (CAST, SCALE, ADD) on values of one output element. */
-double pf_elementwise(const pf_step *s, const pf_problem *p, int64_t element, double a, double b);
 
 #endif

@@ -214,6 +214,8 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
   pf_bench b = {.session = s, .what = c};
   pf_arena_reset(&s->work);
   PF_TRY(pf_problem_build(c, &s->work, &b.problem));
+  b.kept.arena = &s->work;
+  b.problem.kept = &b.kept;
   PF_TRY(bind_rows(&b));
   PF_TRY(run_all(&b));
   PF_TRY(list_comparisons(&b));

@@ -249,7 +249,7 @@ static void judge_elements(pf_bench *b, pf_span *span, pf_enclosure *subset,
 {
   const int64_t outputs = b->problem.shape.outputs;
   const bool both = b->session->options.oracle == PF_ORACLE_BOTH && b->asks > 0;
-  const bool settles = can_settle(b);
+  const bool settles = !both && can_settle(b);
   int64_t inside[PF_BLOCK];
   for (int64_t from = 0; from < outputs; from += PF_BLOCK) {
     const int n = outputs - from < PF_BLOCK ? (int)(outputs - from) : PF_BLOCK;
@@ -258,13 +258,15 @@ static void judge_elements(pf_bench *b, pf_span *span, pf_enclosure *subset,
       settle_block(b, span, subset, from, n, inside);
     else
       memset(inside, 0, sizeof inside);
+    if (both)
+      pf_enclose_block(b->encloser, from, n, span);
     for (int i = 0; i < n; i++) {
-      if (inside[i] && !both) {
+      if (inside[i]) {
         settled_here++;
         continue;
       }
       judge_element(b, enclosures, from + i);
-      if (both && settles)
+      if (both)
         compare_oracles(b, span, subset, enclosures, from + i, i);
     }
     count_settled(b, settled_here);

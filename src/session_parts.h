@@ -3,6 +3,7 @@
 #ifndef PF_SESSION_PARTS_H
 #define PF_SESSION_PARTS_H
 
+#include "reference_lanes.h"
 #include "session.h"
 
 /* A row bound to the case. */
@@ -31,6 +32,7 @@ typedef struct pf_bench {
   pf_session *session;
   const pf_case *what;
   pf_problem problem;
+  pf_kept kept;            /* sums that rows have in common */
   int rows;
   const pf_bound_row *row;
   const pf_bound_row *promise;

@@ -1,11 +1,13 @@
 /* Enclosures a block at a time: inside the exact ones, closed where they say so, the same whatever
    instructions they are made of, and known for almost every element.
 
-   What was planted and seen: E rounded up, rho left out, a tail dropped, Dot2 without the lanes' own
-   losses, alpha's product taken for exact, sums called exact for the products' unit alone, an open
-   class called closed, a clamp at the wrong end, ties to even lost in the addition to the bits, a
-   subnormal rounded as if normal, an integer wrapped to the wrong side, a column's unit shifted by
-   one, padding lanes read as elements. */
+   What was planted and seen: E rounded up, rho left out, a tail dropped, Dot2 without the losses of
+   its lanes' sum, a sum said never to round for the products' unit alone, an open class called
+   closed, overflow on the other side or of alpha's products forgotten, a beta * c beyond double taken
+   for infinite, an infinite term beside great finite ones, an element where zero would pass called
+   known, underflow counted the wrong way round, a bias counted where there is none, a clamp at the
+   wrong end, a tie or a subnormal rounded wrongly, a sum not rounded to odd, an integer wrapped to the
+   wrong side, a column's unit shifted by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,9 +102,9 @@ static void check_blocks(const pf_case *c, pf_arena *a, tally *t)
     return;
   for (int64_t from = 0; from < p.shape.outputs; from += PF_BLOCK) {
     const int n = p.shape.outputs - from < PF_BLOCK ? (int)(p.shape.outputs - from) : PF_BLOCK;
-    pf_encloser_restrict(e, PF_ISA_AVX512);
+    pf_encloser_restrict(e, pf_isa_best());
     pf_enclose_block(e, from, n, span);
-    for (int isa = PF_ISA_PORTABLE; isa < PF_ISA_AVX512; isa++) {
+    for (int isa = PF_ISA_PORTABLE; isa < (int)pf_isa_best(); isa++) {
       pf_encloser_restrict(e, (pf_isa)isa);
       pf_enclose_block(e, from, n, other);
       check_same(span, other, asks, n);

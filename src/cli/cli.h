@@ -9,6 +9,10 @@
 #include "harness.h"
 #include "tensorfile.h"
 
+#ifndef PF_VERSION
+#define PF_VERSION "0.1.0"
+#endif
+
 /* The greater one wins where several hold. */
 enum {
   PF_EXIT_CLEAN = 0,
@@ -66,7 +70,7 @@ typedef struct pf_settings {
   bool isolate;                        /* --isolate */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
-  const char *rule, *allow;
+  const char *rule, *oracle, *allow;
   bool engines_chosen; /* by an option or by the environment */
   pf_session session;
   pf_allowed allowed;
@@ -83,11 +87,15 @@ int pf_settings_open(pf_settings *s);
 void pf_settings_close(pf_settings *s);
 /* Do the rows given as text suit the case?  PF_EXIT_BAD_INPUT, told of `where`, if one does not. */
 int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where);
+/* --oracle both: tells of a difference; the worse exit code. */
+int pf_settings_differences(const pf_settings *s, int code);
 /* Is the finding's signature among those that are known? */
 bool pf_settings_know(const pf_settings *s, const pf_result *r);
 /* " --strategy NAME", or the row that goes by that name. */
 void pf_settings_print_strategy(const pf_settings *s, const char *name, FILE *to);
-/* A line with the command that shows the result again. */
+/* The command that shows the result again; and the line of a report that tells it. */
+void pf_settings_command(const pf_settings *s, const pf_result *r, const char *form,
+                         const char *path, FILE *to);
 void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
                                const char *path, FILE *to);
 

@@ -1,18 +1,20 @@
 /* precfuzz check: cases from files, judged. */
-#include "cli.h"
+#include "json.h"
 
 enum { HEADING = 160 };  /* characters of a case's text above its results */
 
 typedef struct pf_check_command {
   pf_settings settings;
   pf_form form;
-  bool quiet, table_wanted;
+  bool quiet, table_wanted, json_wanted;
+  pf_json json;
   pf_paths paths;
   pf_counts counts;
   pf_table *table;
   int code;
   /* of the file in hand */
   const char *path;
+  const pf_case_file *file;
   bool headed;
 } pf_check_command;
 
@@ -39,6 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   case ARGP_KEY_INIT:
     state->child_inputs[0] = &c->settings;
     state->child_inputs[1] = &c->form;
+    state->child_inputs[2] = &c->json_wanted;
     return 0;
   case 'q': c->quiet = true; return 0;
   case 't': c->table_wanted = true; return 0;
@@ -60,12 +63,14 @@ static void print_heading(pf_check_command *c, const pf_result *r)
   c->headed = true;
 }
 
-static void print_result(pf_check_command *c, const pf_result *r, bool known)
+static const char *form_option(const pf_check_command *c)
+{
+  return c->form ? pf_form_name(c->form) : NULL;
+}
+
+static void print_result(pf_check_command *c, const pf_result *r, bool finding, bool known)
 {
   char signature[400];
-  const bool finding = !r->machinery && pf_verdict_is_finding(r->verdict);
-  if (c->quiet && (!finding || known))
-    return;
   print_heading(c, r);
   pf_report_line(r, stdout);
   if (!finding)
@@ -77,8 +82,31 @@ static void print_result(pf_check_command *c, const pf_result *r, bool known)
   }
   pf_report_worst(r, stdout);
   printf("    signature %s\n", signature);
-  pf_settings_print_command(&c->settings, r, c->form ? pf_form_name(c->form) : NULL, c->path,
-                            stdout);
+  pf_settings_print_command(&c->settings, r, form_option(c), c->path, stdout);
+}
+
+static void put_result(pf_check_command *c, const pf_result *r, bool known)
+{
+  const pf_json_place where = {
+    .file = c->path, .form = form_option(c), .index = c->counts.cases - 1};
+  if (!c->headed) {
+    pf_json_open(&c->json, NULL, '{');
+    pf_json_put_file(&c->json, c->file, c->path);
+    pf_json_open(&c->json, "results", '[');
+  }
+  c->headed = true;
+  pf_json_put(&c->json, NULL, pf_json_result(&c->settings, r, &where, known));
+}
+
+static void tell_result(pf_check_command *c, const pf_result *r, bool known)
+{
+  const bool finding = !r->machinery && pf_verdict_is_finding(r->verdict);
+  if (c->quiet && (!finding || known))
+    return;
+  if (c->json_wanted)
+    put_result(c, r, known);
+  else
+    print_result(c, r, finding, known);
 }
 
 static void on_result(void *user, const pf_result *r)
@@ -90,7 +118,7 @@ static void on_result(void *user, const pf_result *r)
   if (c->table)
     pf_table_add(c->table, r);
   else
-    print_result(c, r, known);
+    tell_result(c, r, known);
   if (r->machinery)
     c->code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: %s: %s: %s", c->path, r->engine->name,
                           r->strategy, r->why ? r->why : pf_status_name(r->machinery));
@@ -111,6 +139,7 @@ static int check_file(pf_check_command *c, const char *path)
   pf_session *s = &c->settings.session;
   pf_case_file f;
   c->path = path;
+  c->file = &f;
   c->headed = false;
   pf_arena_reset(&s->cases);
   int code = pf_case_file_read(path, c->form, &s->cases, &f);
@@ -118,8 +147,30 @@ static int check_file(pf_check_command *c, const char *path)
     code = pf_settings_check_rows(&c->settings, &f.what, f.file.name);
   if (!code && examine(c, &f.what))
     code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", f.file.name);
+  if (c->json_wanted && c->headed) {
+    pf_json_close(&c->json);
+    pf_json_close(&c->json);
+  }
   pf_case_file_free(&f);
   return code;
+}
+
+static void print_summary(const pf_check_command *c)
+{
+  if (c->table)
+    pf_table_print(c->table, &c->settings, stdout);
+  pf_counts_print(&c->counts, stdout);
+  pf_report_rule(&c->settings.session.options.rule, stdout);
+}
+
+static int put_summary(pf_check_command *c)
+{
+  pf_json_close(&c->json);
+  pf_json_put(&c->json, "table", c->table ? pf_table_json(c->table) : json_null());
+  pf_json_put(&c->json, "rule", pf_json_rule(&c->settings.session.options.rule));
+  pf_json_put(&c->json, "counts", pf_json_counts(&c->counts));
+  pf_json_put(&c->json, "exit_status", json_integer(c->code));
+  return pf_json_end(&c->json, c->code);
 }
 
 static int check(pf_check_command *c)
@@ -134,21 +185,25 @@ static int check(pf_check_command *c)
   c->table = c->table_wanted ? pf_table_new() : NULL;
   if (c->table_wanted && !c->table)
     return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
+  if (c->json_wanted) {
+    pf_json_start(&c->json, "check", false);
+    pf_json_open(&c->json, "cases", '[');
+  }
   for (size_t i = 0; i < c->paths.count && pf_cli_output_ok(); i++) {
     const int failed = check_file(c, c->paths.path[i]);
     c->code = pf_cli_worse(c->code, failed);
   }
-  if (c->table)
-    pf_table_print(c->table, &c->settings, stdout);
-  pf_counts_print(&c->counts, stdout);
-  pf_report_rule(&c->settings.session.options.rule, stdout);
+  c->code = pf_settings_differences(&c->settings, c->code);
+  if (c->json_wanted)
+    return put_summary(c);
+  print_summary(c);
   return c->code;
 }
 
 int pf_cmd_check(int argc, char **argv)
 {
   static const struct argp_child children[] = {
-    {.argp = &pf_settings_argp}, {.argp = &pf_form_argp}, {0}};
+    {.argp = &pf_settings_argp}, {.argp = &pf_form_argp}, {.argp = &pf_json_argp}, {0}};
   static const struct argp argp = {
     .options = options, .parser = parse, .args_doc = "FILE...", .doc = doc, .children = children};
   pf_check_command c = {0};

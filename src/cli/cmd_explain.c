@@ -1,10 +1,8 @@
 /* precfuzz explain: which step of which strategy lost the precision. */
-#include "cli.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-#include "explain.h"
 
 enum { WIDTH = 100, NUMBERS = 40, HEADING = 320 };  /* columns */
 
@@ -18,6 +16,8 @@ typedef struct pf_explained {
 typedef struct pf_explain_command {
   pf_settings settings;
   pf_form form;
+  bool json_wanted;
+  pf_json json;
   const char *path;
   int code;
   pf_shape shape;
@@ -46,6 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   case ARGP_KEY_INIT:
     state->child_inputs[0] = &c->settings;
     state->child_inputs[1] = &c->form;
+    state->child_inputs[2] = &c->json_wanted;
     return 0;
   case ARGP_KEY_ARG:
     if (c->path)
@@ -147,42 +148,49 @@ static pf_status find_exact(pf_explain_command *c, const pf_problem *p)
   return status == PF_UNSUPPORTED ? PF_OK : status;
 }
 
-static void print_not_run(pf_explain_command *c, const pf_result *r)
+static pf_status measure(pf_explain_command *c, pf_explained *e)
 {
-  const char *why = r->why ? r->why : pf_status_name(r->machinery);
-  printf("  not run: %s\n", why);
-  if (r->machinery)
-    c->code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: %s: %s: %s", c->path, r->engine->name,
-                          r->strategy, why);
+  pf_session *s = &c->settings.session;
+  pf_status status = find_exact(c, e->result->problem);
+  if (!status && !c->no_exact)
+    status = pf_explain(e->result, &c->exact, &s->oracle, &s->work, &e->why);
+  e->known = !status && !c->no_exact;
+  return status;
 }
 
-static void explain_row(void *user, const pf_result *r)
+static void print_explained(const pf_explain_command *c, const pf_explained *e)
 {
-  pf_explain_command *c = user;
-  pf_session *s = &c->settings.session;
-  if (c->rows == PF_MAX_STRATEGIES)
-    return;
-  pf_explained *e = &c->row[c->rows++];
-  e->result = r;
-  c->shape = r->problem->shape;
-  printf("\n%s: %s\n", r->strategy, note_of(r));
-  if (!r->run) {
-    print_not_run(c, r);
-    return;
-  }
-  pf_status status = find_exact(c, r->problem);
-  if (!status && !c->no_exact)
-    status = pf_explain(r, &c->exact, &s->oracle, &s->work, &e->why);
-  e->known = !status && !c->no_exact;
+  const pf_result *r = e->result;
   const char *same = e->known ? same_as(c, r) : NULL;
-  if (status)
-    c->code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", c->path);
+  printf("\n%s: %s\n", r->strategy, note_of(r));
+  if (!r->run)
+    printf("  not run: %s\n", r->why ? r->why : pf_status_name(r->machinery));
   else if (c->no_exact)
     printf("  no exact result: %s\n", c->no_exact);
   else if (same)
     printf("  same steps as %s\n", same);
   else
     print_steps(c, e);
+}
+
+static void explain_row(void *user, const pf_result *r)
+{
+  pf_explain_command *c = user;
+  if (c->rows == PF_MAX_STRATEGIES)
+    return;
+  pf_explained *e = &c->row[c->rows++];
+  e->result = r;
+  c->shape = r->problem->shape;
+  if (r->run && measure(c, e))
+    c->code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", c->path);
+  else if (c->json_wanted)
+    pf_json_put(&c->json, NULL, pf_json_explained(r, e->known ? &e->why : NULL, note_of(r),
+                                                  e->known ? same_as(c, r) : NULL));
+  else
+    print_explained(c, e);
+  if (r->machinery)
+    c->code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: %s: %s: %s", c->path, r->engine->name,
+                          r->strategy, r->why ? r->why : pf_status_name(r->machinery));
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
@@ -203,6 +211,19 @@ static void print_row(const pf_explain_command *c, const pf_explained *e)
   print_special(c, w, e->result->run->got);
 }
 
+/* The row whose result strays farthest; NULL where none was measured. */
+static const pf_explained *find_worst(const pf_explain_command *c)
+{
+  const pf_explained *worst = NULL;
+  for (int i = 0; i < c->rows; i++) {
+    const pf_explained *e = &c->row[i];
+    if (e->known && e->why.total.element >= 0 &&
+        (!worst || e->why.total.share > worst->why.total.share))
+      worst = e;
+  }
+  return worst;
+}
+
 static void print_worst(const pf_explain_command *c, const pf_explained *e)
 {
   const pf_worst_error *w = &e->why.total;
@@ -220,31 +241,33 @@ static void print_worst(const pf_explain_command *c, const pf_explained *e)
 
 static void print_rows(const pf_explain_command *c)
 {
-  const pf_explained *worst = NULL;
+  const pf_explained *worst = find_worst(c);
   if (c->exact_known)
     printf("\n%-20s  %8s %-10s %8s %7s  %s\n", "strategy", "error", "", "ulp", "of S",
            "largest step");
-  for (int i = 0; i < c->rows; i++) {
-    const pf_explained *e = &c->row[i];
-    if (!e->known)
-      continue;
-    print_row(c, e);
-    if (e->why.total.element >= 0 && (!worst || e->why.total.share > worst->why.total.share))
-      worst = e;
-  }
+  for (int i = 0; i < c->rows; i++)
+    if (c->row[i].known)
+      print_row(c, &c->row[i]);
   if (worst)
     print_worst(c, worst);
 }
 
+static void put_rows(pf_explain_command *c)
+{
+  const pf_explained *e = find_worst(c);
+  pf_json_close(&c->json);
+  pf_json_put(&c->json, "no_exact", pf_json_text(c->no_exact));
+  pf_json_put(&c->json, "worst", e ? pf_json_explained_worst(e->result, &e->why, &c->exact,
+                                                             &c->shape)
+                                   : json_null());
+  pf_json_open(&c->json, "results", '[');
+}
+
 /* --- verdicts ------------------------------------------------------------------------------ */
 
-static void on_verdict(void *user, const pf_result *r)
+static void print_verdict(const pf_result *r, bool known)
 {
-  pf_explain_command *c = user;
   char signature[400];
-  const bool known = pf_settings_know(&c->settings, r);
-  if (pf_counts_add(&c->counts, r, known))
-    c->code = pf_cli_worse(c->code, PF_EXIT_FINDING);
   if (r->machinery || !pf_verdict_is_finding(r->verdict))
     return;
   putchar('\n');
@@ -252,6 +275,19 @@ static void on_verdict(void *user, const pf_result *r)
   pf_report_worst(r, stdout);
   pf_signature(r, signature, sizeof signature);
   printf("    %-9s %s\n", known ? "known" : "signature", signature);
+}
+
+static void on_verdict(void *user, const pf_result *r)
+{
+  pf_explain_command *c = user;
+  const pf_json_place where = {.file = c->path, .form = c->form ? pf_form_name(c->form) : NULL};
+  const bool known = pf_settings_know(&c->settings, r);
+  if (pf_counts_add(&c->counts, r, known))
+    c->code = pf_cli_worse(c->code, PF_EXIT_FINDING);
+  if (c->json_wanted)
+    pf_json_put(&c->json, NULL, pf_json_result(&c->settings, r, &where, known));
+  else
+    print_verdict(r, known);
 }
 
 static void print_case(const pf_explain_command *c, const pf_case *what, const pf_engine *engine)
@@ -267,29 +303,60 @@ static void print_case(const pf_explain_command *c, const pf_case *what, const p
   putchar('\n');
 }
 
-/* Two examinations: one engine's rows by their steps, then what was asked for. */
-static int explain(pf_explain_command *c, const pf_case *what)
+static void put_case(pf_explain_command *c, const pf_case_file *f, const pf_engine *engine)
+{
+  pf_json_start(&c->json, "explain", false);
+  pf_json_put_file(&c->json, f, c->path);
+  pf_json_put(&c->json, "engine", pf_json_text(engine->name));
+  pf_json_open(&c->json, "strategies", '[');
+}
+
+static void print_summary(const pf_explain_command *c)
 {
   char rule[PF_RULE_TEXT];
+  pf_rule_print(&c->settings.session.options.rule, rule, sizeof rule);
+  printf("\nrule %s: ", rule);
+  pf_counts_print(&c->counts, stdout);
+}
+
+static int put_summary(pf_explain_command *c)
+{
+  pf_json_close(&c->json);
+  pf_json_put(&c->json, "rule", pf_json_rule(&c->settings.session.options.rule));
+  pf_json_put(&c->json, "counts", pf_json_counts(&c->counts));
+  pf_json_put(&c->json, "exit_status", json_integer(c->code));
+  return pf_json_end(&c->json, c->code);
+}
+
+/* Two examinations: one engine's rows by their steps, then what was asked for. */
+static int explain(pf_explain_command *c, const pf_case_file *f)
+{
   pf_session *s = &c->settings.session;
   if (!c->settings.engines_chosen)
     pf_options_engines(&s->options, "reference:forward", NULL);
-  print_case(c, what, s->options.engine[0]);
+  if (c->json_wanted)
+    put_case(c, f, s->options.engine[0]);
+  else
+    print_case(c, &f->what, s->options.engine[0]);
   const pf_options wanted = s->options;
   s->options.engine_count = 1;
   s->options.rule = (pf_rule){.kind = PF_RULE_CONTRACT};
-  pf_status status = pf_session_examine(s, what, explain_row, c);
+  pf_status status = pf_session_examine(s, &f->what, explain_row, c);
   s->options = wanted;
   if (!status) {
-    print_rows(c);
-    status = pf_session_examine(s, what, on_verdict, c);
+    if (c->json_wanted)
+      put_rows(c);
+    else
+      print_rows(c);
+    status = pf_session_examine(s, &f->what, on_verdict, c);
   }
   if (status)
     return pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", c->path);
-  pf_rule_print(&wanted.rule, rule, sizeof rule);
-  printf("\nrule %s: ", rule);
   c->counts.cases = 1;
-  pf_counts_print(&c->counts, stdout);
+  c->code = pf_settings_differences(&c->settings, c->code);
+  if (c->json_wanted)
+    return put_summary(c);
+  print_summary(c);
   return c->code;
 }
 
@@ -302,7 +369,7 @@ static int run(pf_explain_command *c)
   if (!code)
     code = pf_settings_check_rows(&c->settings, &f.what, f.file.name);
   if (!code)
-    code = explain(c, &f.what);
+    code = explain(c, &f);
   pf_case_file_free(&f);
   return code;
 }
@@ -310,7 +377,7 @@ static int run(pf_explain_command *c)
 int pf_cmd_explain(int argc, char **argv)
 {
   static const struct argp_child children[] = {
-    {.argp = &pf_settings_argp}, {.argp = &pf_form_argp}, {0}};
+    {.argp = &pf_settings_argp}, {.argp = &pf_form_argp}, {.argp = &pf_json_argp}, {0}};
   static const struct argp argp = {
     .parser = parse, .args_doc = "FILE", .doc = doc, .children = children};
   pf_explain_command c = {0};

@@ -353,6 +353,7 @@ static int judge(pf_judge_command *c)
     const int failed = judge_case(c, &c->list.item[i]);
     c->code = pf_cli_worse(c->code, failed);
   }
+  c->code = pf_settings_differences(&c->settings, c->code);
   if (c->table)
     pf_table_print(c->table, &c->settings, stdout);
   pf_counts_print(&c->counts, stdout);

@@ -1,5 +1,5 @@
 /* precfuzz random: cases drawn from a seed, judged. */
-#include "cli.h"
+#include "json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@ typedef struct pf_random_command {
   uint64_t signatures;
   uint64_t index;          /* of the case in hand */
   pf_progress progress;
-  bool stopped;
+  bool stopped, json_wanted;
 } pf_random_command;
 
 /* --- options ------------------------------------------------------------------------------- */
@@ -56,6 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   case ARGP_KEY_INIT:
     state->child_inputs[0] = &c->settings;
     state->child_inputs[1] = &c->draw;
+    state->child_inputs[2] = &c->json_wanted;
     return 0;
   case 'n': c->count = pf_cli_number(state, "count", arg, 1, MOST_CASES); return 0;
   case 'o': c->folder = arg; return 0;
@@ -103,7 +104,8 @@ static char *file_name(const pf_random_command *c, const char *signature, const 
   return length < 0 ? NULL : path;
 }
 
-static int save(pf_random_command *c, const pf_result *r, const char *signature)
+/* *path: where the case is, for the caller to free; NULL where it could not be written. */
+static int save(pf_random_command *c, const pf_result *r, const char *signature, char **path)
 {
   uint8_t *data;
   size_t size;
@@ -114,27 +116,40 @@ static int save(pf_random_command *c, const pf_result *r, const char *signature)
     return pf_cli_report(status, &e, false, "finding");
   if (mkdir(c->folder, 0777) && errno != EEXIST)
     return pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be made: %s", c->folder, strerror(errno));
-  char *path = file_name(c, signature, data, size);
-  if (!path)
+  *path = file_name(c, signature, data, size);
+  if (!*path)
     return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
-  const int code = pf_cli_write(path, data, size);
-  if (!code)
-    pf_settings_print_command(&c->settings, r, NULL, path, stdout);
-  free(path);
+  const int code = pf_cli_write(*path, data, size);
+  if (code) {
+    free(*path);
+    *path = NULL;
+  }
   return code;
 }
 
-static void print_finding(pf_random_command *c, const pf_result *r, const char *signature)
+static void print_finding(const pf_random_command *c, const pf_result *r, const char *signature)
 {
-  pf_progress_clear(&c->progress);
   printf("%s\n    case      %" PRIu64 ": ", signature, c->index);
   pf_cli_print_case(r->problem->what, HEADING, stdout);
   fputs("\n    ", stdout);
   pf_report_line(r, stdout);
   pf_report_worst(r, stdout);
-  const int code = save(c, r, signature);
-  c->code = pf_cli_worse(c->code, code);
-  c->stopped |= code != PF_EXIT_CLEAN;
+}
+
+static void tell_finding(pf_random_command *c, const pf_result *r, const char *signature)
+{
+  char *path = NULL;
+  pf_progress_clear(&c->progress);
+  if (!c->json_wanted)
+    print_finding(c, r, signature);
+  const int saved = save(c, r, signature, &path);
+  const int put = c->json_wanted ? pf_json_finding(&c->settings, r, c->index, path)
+                                 : PF_EXIT_CLEAN;
+  if (path && !c->json_wanted)
+    pf_settings_print_command(&c->settings, r, NULL, path, stdout);
+  free(path);
+  c->code = pf_cli_worse(c->code, pf_cli_worse(saved, put));
+  c->stopped |= saved != PF_EXIT_CLEAN;
   fflush(stdout);
 }
 
@@ -153,7 +168,7 @@ static void on_result(void *user, const pf_result *r)
   c->code = pf_cli_worse(c->code, PF_EXIT_FINDING);
   pf_signature(r, signature, sizeof signature);
   if (c->signatures < c->max_findings && is_new(c, signature))
-    print_finding(c, r, signature);
+    tell_finding(c, r, signature);
 }
 
 /* --- cases --------------------------------------------------------------------------------- */
@@ -198,6 +213,24 @@ static int check_rows(pf_random_command *c)
   return code;
 }
 
+static void print_summary(const pf_random_command *c)
+{
+  if (pf_interrupted())
+    puts("interrupted");
+  pf_counts_print(&c->counts, stdout);
+  pf_report_rule(&c->settings.session.options.rule, stdout);
+  printf("%" PRIu64 " signatures, %" PRIu64 " elements, %" PRIu64 " products judged; seed %" PRIu64
+         "\n", c->signatures, c->settings.session.elements, c->settings.session.products,
+         c->draw.seed);
+}
+
+static int put_summary(const pf_random_command *c)
+{
+  const pf_json_run run = {.settings = &c->settings, .counts = &c->counts, .seed = c->draw.seed,
+                           .signatures = c->signatures, .interrupted = pf_interrupted()};
+  return pf_json_summary(&run, c->code);
+}
+
 static int run(pf_random_command *c)
 {
   int code = pf_settings_open(&c->settings);
@@ -217,20 +250,17 @@ static int run(pf_random_command *c)
     show_progress(c);
   }
   pf_progress_clear(&c->progress);
-  if (pf_interrupted())
-    puts("interrupted");
-  pf_counts_print(&c->counts, stdout);
-  pf_report_rule(&c->settings.session.options.rule, stdout);
-  printf("%" PRIu64 " signatures, %" PRIu64 " elements, %" PRIu64 " products judged; seed %" PRIu64
-         "\n", c->signatures, c->settings.session.elements, c->settings.session.products,
-         c->draw.seed);
+  c->code = pf_settings_differences(&c->settings, c->code);
+  if (c->json_wanted)
+    return put_summary(c);
+  print_summary(c);
   return c->code;
 }
 
 int pf_cmd_random(int argc, char **argv)
 {
   static const struct argp_child children[] = {
-    {.argp = &pf_settings_argp}, {.argp = &pf_draw_argp}, {0}};
+    {.argp = &pf_settings_argp}, {.argp = &pf_draw_argp}, {.argp = &pf_json_argp}, {0}};
   static const struct argp argp = {
     .options = options, .parser = parse, .doc = doc, .children = children};
   pf_random_command c = {.draw = {.seed = 1, .length = 256}, .count = 10000,

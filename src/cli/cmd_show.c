@@ -1,5 +1,5 @@
 /* precfuzz show: a case, readably. */
-#include "cli.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@ enum { SMALL = 64, WIDTH = 100 };  /* elements, columns */
 typedef struct pf_show_command {
   const char *path;
   pf_form form;
-  bool all;
+  bool all, json_wanted;
 } pf_show_command;
 
 static const struct argp_option options[] = {
@@ -23,7 +23,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
   pf_show_command *c = state->input;
   switch (key) {
-  case ARGP_KEY_INIT: state->child_inputs[0] = &c->form; return 0;
+  case ARGP_KEY_INIT:
+    state->child_inputs[0] = &c->form;
+    state->child_inputs[1] = &c->json_wanted;
+    return 0;
   case 'a': c->all = true; return 0;
   case ARGP_KEY_ARG:
     if (c->path)
@@ -146,9 +149,90 @@ static void print_case(const pf_case_file *f, const pf_problem *p, bool all)
     print_operand(p, (pf_role)r, all);
 }
 
+/* --- as JSON ------------------------------------------------------------------------------- */
+
+static json_t *values_json(const pf_values *v)
+{
+  const bool verbatim = v->kind == PF_VERBATIM;
+  return json_pack("{s:s, s:s?, s:i, s:o, s:I}", "kind", pf_kind_name(v->kind),
+                   "other", v->mix ? pf_kind_name(v->other) : NULL, "mix", v->mix,
+                   "seed", verbatim ? json_null() : json_integer(v->seed),
+                   "edits", (json_int_t)v->edit_count);
+}
+
+static json_t *scale_json(const pf_scale *s)
+{
+  if (s->kind == PF_SCALE_NONE)
+    return json_null();
+  return json_pack("{s:s, s:o, s:o, s:o}", "kind", pf_scale_kind_name(s->kind),
+                   "block", s->kind == PF_SCALE_BLOCK ? json_integer(s->block) : json_null(),
+                   "given", s->values ? json_integer(s->count) : json_null(),
+                   "seed", s->values ? json_null() : json_integer(s->seed));
+}
+
+static json_t *element_json(const pf_operand *o, const void *at)
+{
+  json_t *number = pf_json_number(pf_load(o->dtype, at));
+  pf_json_set(&number, "bits", json_sprintf("0x%0*" PRIx64, 2 * pf_dtype_of(o->dtype)->bytes,
+                                            pf_load_bits(o->dtype, at)));
+  return number;
+}
+
+static void put_elements(pf_json *j, const pf_problem *p, pf_role role)
+{
+  const pf_operand *o = &p->what->operand[role];
+  const int64_t count = pf_operand_count(o);
+  int64_t index[PF_MAX_RANK] = {0};
+  pf_json_open(j, "elements", '[');
+  for (int64_t i = 0; i < count; i++, step_index(o, index))
+    pf_json_put(j, NULL, element_json(o, (const char *)p->storage[role] +
+                                             place(o, index) * pf_dtype_of(o->dtype)->bytes));
+  pf_json_close(j);
+}
+
+static void put_operand(pf_json *j, const pf_problem *p, pf_role role, bool all)
+{
+  const pf_operand *o = &p->what->operand[role];
+  const bool input = role != PF_OUT;
+  if (!o->present)
+    return;
+  pf_json_open(j, NULL, '{');
+  pf_json_put(j, "role", json_string(pf_role_name(role)));
+  pf_json_put(j, "dtype", json_string(pf_dtype_of(o->dtype)->name));
+  pf_json_put(j, "dims", pf_json_sizes(o->rank, o->dim));
+  pf_json_put(j, "strides", pf_json_sizes(o->rank, o->stride));
+  pf_json_put(j, "offset", json_integer(o->offset));
+  pf_json_put(j, "dense", json_boolean(pf_operand_dense(o)));
+  pf_json_put(j, "in_place_of_c", json_boolean(!input && p->what->out_is_c));
+  pf_json_put(j, "values", input ? values_json(&o->values) : json_null());
+  pf_json_put(j, "scale", input ? scale_json(&o->scale) : json_null());
+  if (input && (all || pf_operand_count(o) <= SMALL))
+    put_elements(j, p, role);
+  else
+    pf_json_put(j, "elements", json_null());
+  pf_json_close(j);
+}
+
+static int put_case(const pf_show_command *c, const pf_case_file *f, const pf_problem *p)
+{
+  const pf_graph_info *graph = pf_graph_of(f->what.graph);
+  pf_json j;
+  pf_json_start(&j, "show", false);
+  pf_json_put_file(&j, f, c->path);
+  pf_json_put(&j, "bytes", pf_json_whole(f->file.size));
+  pf_json_put(&j, "alpha", graph->has_c ? pf_json_number(f->what.alpha) : json_null());
+  pf_json_put(&j, "beta", graph->has_c ? pf_json_number(f->what.beta) : json_null());
+  pf_json_open(&j, "tensors", '[');
+  for (int r = 0; r < PF_ROLE_COUNT; r++)
+    put_operand(&j, p, (pf_role)r, c->all);
+  pf_json_close(&j);
+  return pf_json_end(&j, PF_EXIT_CLEAN);
+}
+
 int pf_cmd_show(int argc, char **argv)
 {
-  static const struct argp_child children[] = {{.argp = &pf_form_argp}, {0}};
+  static const struct argp_child children[] = {
+    {.argp = &pf_form_argp}, {.argp = &pf_json_argp}, {0}};
   static const struct argp argp = {
     .options = options, .parser = parse, .args_doc = "FILE", .children = children,
     .doc = "Prints a case as one line of text, then what it says, part by part.\v"
@@ -161,7 +245,9 @@ int pf_cmd_show(int argc, char **argv)
   int code = pf_case_file_read(c.path, c.form, &arena, &f);
   if (!code && pf_problem_build(&f.what, &arena, &p))
     code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", c.path);
-  if (!code)
+  if (!code && c.json_wanted)
+    code = put_case(&c, &f, &p);
+  else if (!code)
     print_case(&f, &p, c.all);
   pf_case_file_free(&f);
   pf_arena_free(&arena);

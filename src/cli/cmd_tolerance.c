@@ -1,5 +1,5 @@
 /* precfuzz tolerance: how wide the enclosure is, and what other rules make of the same results. */
-#include "cli.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +16,7 @@ typedef struct pf_tolerance_command {
   pf_settings settings;
   pf_tolerance_ask ask;
   const char *row;
-  bool each_fault, progress;
+  bool each_fault, json_wanted, progress;
   struct timespec shown;
 } pf_tolerance_command;
 
@@ -61,6 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   pf_tolerance_command *c = state->input;
   pf_tolerance_ask *a = &c->ask;
   switch (key) {
+  case ARGP_KEY_INIT: state->child_inputs[0] = &c->json_wanted; return 0;
   case KEY_DTYPE:
     if (!pf_dtype_find(arg, strlen(arg), &a->dtype))
       argp_error(state, "--dtype: there is no '%s'", arg);
@@ -136,21 +137,20 @@ static void print_widths(const pf_tolerance_table *t)
   putchar('\n');
 }
 
-static void print_limit(const pf_tolerance_table *t, int r)
+static void print_limit(const pf_tolerance_table *t, int r, char *text, size_t size)
 {
-  char text[PF_RULE_TEXT] = "-";
   const pf_rule *rule = &t->rule[r];
+  snprintf(text, size, "-");
   if (r == 0)
-    strcpy(text, "its enclosure");
+    snprintf(text, size, "its enclosure");
   else if (t->covered[r] && pf_known_rules[r - 1].says)
-    snprintf(text, sizeof text, "%s", pf_known_rules[r - 1].says);
+    snprintf(text, size, "%s", pf_known_rules[r - 1].says);
   else if (t->covered[r] && rule->kind == PF_RULE_CLOSE && rule->rel == 0)
-    snprintf(text, sizeof text, "abs:%.3g", rule->abs);
+    snprintf(text, size, "abs:%.3g", rule->abs);
   else if (t->covered[r] && rule->kind == PF_RULE_ULP)
-    strcpy(text, "equal to RN(v)");
+    snprintf(text, size, "equal to RN(v)");
   else if (t->covered[r])
-    pf_rule_print(rule, text, sizeof text);
-  printf("%-13s %-26s", pf_table_rule_name(r), text);
+    pf_rule_print(rule, text, size);
 }
 
 static void print_rules(const pf_tolerance_table *t)
@@ -166,7 +166,9 @@ static void print_rules(const pf_tolerance_table *t)
     printf(" %8s %9s %9s", "tensors", "elements", "passed");
   putchar('\n');
   for (int r = 0; r < PF_TABLE_RULES; r++) {
-    print_limit(t, r);
+    char limit[PF_RULE_TEXT];
+    print_limit(t, r, limit, sizeof limit);
+    printf("%-13s %-26s", pf_table_rule_name(r), limit);
     for (int i = 0; i < PF_TABLE_DATA; i++) {
       print_share(&t->data[i].tensors[r], t->covered[r], 9);
       print_share(&t->data[i].elements[r], t->covered[r], 10);
@@ -269,6 +271,96 @@ static void print_sentences(const pf_tolerance_table *t)
   puts(".");
 }
 
+static void print_tables(const pf_tolerance_command *c, const pf_tolerance_table *t)
+{
+  print_head(c, t);
+  print_widths(t);
+  print_rules(t);
+  print_counts(t);
+  if (c->each_fault)
+    print_faults(t);
+  print_sentences(t);
+}
+
+/* --- as JSON ------------------------------------------------------------------------------- */
+
+static json_t *share_json(const pf_share *s, bool there)
+{
+  return there ? json_pack("{s:I, s:I}", "hits", (json_int_t)s->hits, "of", (json_int_t)s->of)
+               : json_null();
+}
+
+static json_t *rule_json(const pf_tolerance_table *t, int r)
+{
+  char limit[PF_RULE_TEXT];
+  const bool covered = t->covered[r];
+  json_t *data = json_array();
+  for (int i = 0; i < PF_TABLE_DATA; i++) {
+    const pf_tolerance_data *d = &t->data[i];
+    pf_json_append(&data, json_pack("{s:s, s:o, s:o, s:o}", "data", pf_kind_name(d->kind),
+                                    "tensors_rejected", share_json(&d->tensors[r], covered),
+                                    "elements_rejected",
+                                    share_json(&d->elements[r], covered && d->elements[r].of),
+                                    "faults_passed", share_json(&d->passed[r], covered)));
+  }
+  print_limit(t, r, limit, sizeof limit);
+  return json_pack("{s:s, s:o, s:o}", "rule", pf_table_rule_name(r),
+                   "limit", covered ? json_string(limit) : json_null(), "measured", data);
+}
+
+static json_t *fault_json(const pf_tolerance_table *t, const pf_table_fault *f, bool each)
+{
+  json_t *passed = each ? json_array() : json_null();
+  for (int r = 0; each && r < PF_TABLE_RULES; r++)
+    if (t->covered[r])
+      pf_json_append(&passed, json_pack("{s:s, s:I, s:I}", "rule", pf_table_rule_name(r),
+                                        "hits", (json_int_t)f->passed[r].hits,
+                                        "of", (json_int_t)f->passed[r].of));
+  return json_pack("{s:s, s:I, s:o}", "fault", f->name, "results", (json_int_t)f->passed[0].of,
+                   "passed", passed);
+}
+
+static json_t *data_json(const pf_tolerance_table *t, const pf_tolerance_data *d, bool each_fault)
+{
+  json_t *faults = json_array();
+  for (int f = 0; f < d->faults; f++)
+    if (d->fault[f].passed[0].of)
+      pf_json_append(&faults, fault_json(t, &d->fault[f], each_fault));
+  return json_pack("{s:s, s:{s:o, s:o}, s:{s:o, s:o}, s:I, s:I, s:o}",
+                   "data", pf_kind_name(d->kind), "radius_of_magnitude",
+                   "median", pf_json_number(d->share_median), "p95", pf_json_number(d->share_95),
+                   "radius_in_ulps", "median", pf_json_number(d->ulps_median),
+                   "p95", pf_json_number(d->ulps_95),
+                   "correct_tensors", (json_int_t)d->tensors[0].of,
+                   "faulty_tensors", (json_int_t)d->passed[0].of, "faults", faults);
+}
+
+static int put_tables(const pf_tolerance_command *c, const pf_tolerance_table *t, int code)
+{
+  char format[64];
+  pf_json j;
+  pf_format_print(&t->format, format, sizeof format);
+  pf_json_start(&j, "tolerance", false);
+  pf_json_put(&j, "graph", json_string(pf_graph_of(c->ask.graph)->name));
+  pf_json_put(&j, "strategy", pf_json_text(c->row));
+  pf_json_put(&j, "dtype", json_string(pf_dtype_of(c->ask.dtype)->name));
+  pf_json_put(&j, "output", json_string(format));
+  pf_json_put(&j, "k", json_integer(c->ask.k));
+  pf_json_put(&j, "cases", json_integer(c->ask.count));
+  pf_json_put(&j, "side", json_integer(PF_TABLE_SIDE));
+  pf_json_put(&j, "seed", pf_json_whole(c->ask.seed));
+  pf_json_open(&j, "data", '[');
+  for (int i = 0; i < PF_TABLE_DATA; i++)
+    pf_json_put(&j, NULL, data_json(t, &t->data[i], c->each_fault));
+  pf_json_close(&j);
+  pf_json_open(&j, "rules", '[');
+  for (int r = 0; r < PF_TABLE_RULES; r++)
+    pf_json_put(&j, NULL, rule_json(t, r));
+  pf_json_close(&j);
+  pf_json_put(&j, "exit_status", json_integer(code));
+  return pf_json_end(&j, code);
+}
+
 static int run(pf_tolerance_command *c)
 {
   pf_tolerance_table t;
@@ -281,19 +373,19 @@ static int run(pf_tolerance_command *c)
                                                 c, &t, &e);
   if (status)
     return pf_cli_report(status, &e, c->ask.text != NULL, "--row");
-  print_head(c, &t);
-  print_widths(&t);
-  print_rules(&t);
-  print_counts(&t);
-  if (c->each_fault)
-    print_faults(&t);
-  print_sentences(&t);
-  return t.data[0].tensors[0].hits || t.data[1].tensors[0].hits ? PF_EXIT_FINDING : PF_EXIT_CLEAN;
+  if (t.data[0].tensors[0].hits || t.data[1].tensors[0].hits)
+    code = PF_EXIT_FINDING;
+  if (c->json_wanted)
+    return put_tables(c, &t, code);
+  print_tables(c, &t);
+  return code;
 }
 
 int pf_cmd_tolerance(int argc, char **argv)
 {
-  static const struct argp argp = {.options = options, .parser = parse, .doc = doc};
+  static const struct argp_child children[] = {{.argp = &pf_json_argp}, {0}};
+  static const struct argp argp = {
+    .options = options, .parser = parse, .doc = doc, .children = children};
   pf_tolerance_command c = {
     .ask = {.dtype = PF_BF16, .k = 1024, .graph = PF_MATMUL_PLAIN, .strategy = "eager",
             .count = 100, .seed = 1},

@@ -7,10 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef PF_VERSION
-#define PF_VERSION "0.1.0"
-#endif
-
 static const pf_command commands[] = {
   {"check", "judges the cases in files", pf_cmd_check},
   {"export", "writes random cases as safetensors, to compute elsewhere", pf_cmd_export},
@@ -35,6 +31,7 @@ static const char notes[] =
     "The options --engine, --strategy, --rule and --allow can also be given by the variables "
     "PRECFUZZ_ENGINES, PRECFUZZ_STRATEGIES, PRECFUZZ_RULE and PRECFUZZ_ALLOW; an option goes "
     "before its variable.\n\n"
+    "With --json the commands that print results write JSON instead: docs/json.md.\n\n"
     "Exit status: 0 no finding, 1 findings, 2 a file or an option is wrong, 3 the machinery "
     "failed.";
 

@@ -2,12 +2,13 @@
    not looked at. */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpfr_oracle.h"
 
-enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT };
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_ORACLE };
 
 static const struct argp_option engine_options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
@@ -35,6 +36,9 @@ static const struct argp_option options[] = {
           "of what the graph as written promises; agree: two rows' results each in the other's.  "
           "Or as other test suites judge, by the exact result alone: torch, ulp:N, abs:X,rel:Y, "
           "nmse:X (precfuzz tolerance shows what these are worth)"},
+  {.name = "oracle", .key = KEY_ORACLE, .arg = "ORACLE",
+   .doc = "certified (default): double arithmetic settles what is certainly right, MPFR the rest; "
+          "mpfr: MPFR alone, with the same verdicts; both: hold one against the other"},
   {.name = "allow", .key = 'a', .arg = "FILE",
    .doc = "Signatures of known findings, one a line: shown, but not counted"},
   {0}
@@ -50,6 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     s->strategy[s->strategies++] = arg;
     return 0;
   case 'r': s->rule = arg; return 0;
+  case KEY_ORACLE: s->oracle = arg; return 0;
   case 'a': s->allow = arg; return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
@@ -108,6 +113,8 @@ static pf_status read_environment(pf_settings *s, pf_error *e)
     unsetenv("PRECFUZZ_STRATEGIES");
   if (s->rule)
     unsetenv("PRECFUZZ_RULE");
+  if (s->oracle)
+    unsetenv("PRECFUZZ_ORACLE");
   s->engines_chosen =
       s->engines || variable("PRECFUZZ_ENGINES") || variable("PRECFUZZ_ENGINES_FILE");
   return pf_environment_read(&s->session.options, e);
@@ -133,6 +140,9 @@ static int read_options(pf_settings *s)
   status = s->rule ? pf_options_rule(o, s->rule, &e) : PF_OK;
   if (status)
     return pf_cli_report(status, &e, false, "--rule");
+  status = s->oracle ? pf_options_oracle(o, s->oracle, &e) : PF_OK;
+  if (status)
+    return pf_cli_report(status, &e, false, "--oracle");
   if (o->rule.kind == PF_RULE_AGREE && !o->strategy_count)
     status = pf_options_strategies(o, "eager,inductor", &e);
   if (status)
@@ -227,12 +237,12 @@ void pf_settings_print_strategy(const pf_settings *s, const char *name, FILE *to
   free(word);
 }
 
-void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
-                               const char *path, FILE *to)
+void pf_settings_command(const pf_settings *s, const pf_result *r, const char *form,
+                         const char *path, FILE *to)
 {
   char rule[PF_RULE_TEXT];
   pf_rule_print(&r->rule, rule, sizeof rule);
-  fprintf(to, "    reproduce precfuzz check --rule %s --engine ", rule);
+  fprintf(to, "precfuzz check --rule %s --engine ", rule);
   pf_cli_quote(r->engine->name, to);
   if (s->session.options.opening.isolate && r->engine->foreign)
     fputs(" --isolate", to);
@@ -243,5 +253,26 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
     fprintf(to, " --form %s", form);
   fputc(' ', to);
   pf_cli_quote(path, to);
+}
+
+void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
+                               const char *path, FILE *to)
+{
+  fputs("    reproduce ", to);
+  pf_settings_command(s, r, form, path, to);
   fputc('\n', to);
+}
+
+int pf_settings_differences(const pf_settings *s, int code)
+{
+  const pf_session *session = &s->session;
+  const pf_difference *d = &session->difference;
+  if (!session->differing)
+    return code;
+  return pf_cli_worse(
+      code, pf_cli_fail(PF_EXIT_MACHINERY,
+                        "certified arithmetic and the oracle differ for %" PRIu64 " of %" PRIu64
+                        " enclosures, first for run %d, element %" PRId64 ": [%a, %a] in [%a, %a]",
+                        session->differing, session->compared, d->ask, d->element, d->lo, d->hi,
+                        d->exact.lo, d->exact.hi));
 }

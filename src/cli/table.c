@@ -1,13 +1,11 @@
 /* One line a strategy over many cases: how much of it lies outside, and how far out at worst.  The
    errors are against the exact results of the graph, whatever the rule judges by. */
-#include "cli.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "explain.h"
 
 enum { MOST_RESULTS = PF_MAX_ENGINES * PF_MAX_STRATEGIES };
 
@@ -194,4 +192,31 @@ void pf_table_print(const pf_table *t, const pf_settings *s, FILE *to)
   if (unsupported)
     fprintf(to, "not run: %" PRIu64 " results UNSUPPORTED\n", unsupported);
   fputc('\n', to);
+}
+
+static json_t *worst_json(const pf_table_row *r)
+{
+  const pf_worst_error *w = &r->worst;
+  if (w->element < 0)
+    return json_null();
+  return json_pack("{s:o, s:o, s:I, s:o, s:o, s:o}", "file", pf_json_text(r->path),
+                   "engine", pf_json_text(r->engine->name), "element", (json_int_t)w->element,
+                   "error", pf_json_number(w->error), "ulps", pf_json_number(w->ulps),
+                   "of_magnitude", pf_json_number(w->share));
+}
+
+json_t *pf_table_json(const pf_table *t)
+{
+  json_t *rows = json_array();
+  for (int i = 0; i < t->rows; i++) {
+    const pf_table_row *r = &t->row[i];
+    pf_json_append(&rows, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",
+                                    "strategy", pf_json_text(r->strategy),
+                                    "cases", pf_json_whole(r->cases),
+                                    "elements", pf_json_whole(r->judged),
+                                    "outside", pf_json_whole(r->wrong),
+                                    "unsupported", pf_json_whole(r->unsupported),
+                                    "worst", worst_json(r)));
+  }
+  return rows;
 }
