@@ -280,20 +280,26 @@ expect 'what is right goes round' 0 "prints '^60 cases, [0-9]+ results, 0 findin
 cp out before
 run check -q -e reference:forward exported
 expect 'exported cases are cases' 0 "prints '^60 cases, [0-9]+ results, 0 findings'"
-# of a case that is no corner: every row's result, and the most of its first element changed
+# of a case where nothing is vacuous: every row's result, and its first element changed by much
+rows='eager inductor aot_eager inductor_graph aot_eager_bf16acc'
 for graph in matmul_out_f32_add matmul_add matmul_cast_f32_add matmul linear addmm; do
-  rm -rf poked
-  run export --count 1 --graph $graph --dtype bf16 --values normal --layout strided \
-    --with-outputs poked
+  for seed in {1..30}; do
+    rm -rf poked
+    run export --count 1 --seed "$seed" --graph $graph --dtype bf16 --values normal \
+      --layout strided --with-outputs poked
+    run judge -q poked
+    prints 'OK 5$' && break
+  done
   file=$(echo poked/*.safetensors)
-  for row in eager inductor aot_eager inductor_graph aot_eager_bf16acc; do
-    poke "$file" $row 1 64
-    run judge poked --tensor $row
-    expect "$graph: a changed element of $row is found" 1 "prints '^IMPOSSIBLE +given:$row +$row'"
-    poke "$file" $row 1 64
+  for row in $rows; do
+    poke "$file" "$row" 1 64
+    run judge poked --tensor "$row"
+    expect "$graph: a changed element of $row is found" 1 \
+      "prints '^(IMPOSSIBLE|SPECIAL) +given:$row +$row'"
+    poke "$file" "$row" 1 64
   done
   run judge poked
-  expect "$graph: changed back it is not" 0 "prints '5 results, 0 findings'"
+  expect "$graph: changed back it is not" 0 "prints '5 results, 0 findings: OK 5'"
 done
 run export --count 60 --seed 3 --with-outputs again
 expect 'the same seed, the same files' 0 'diff -r exported again'

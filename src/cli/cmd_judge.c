@@ -10,7 +10,8 @@ typedef struct pf_judge_command {
   pf_settings settings;
   pf_judge_choice choice;
   const char *got;
-  bool quiet, table_wanted;
+  bool quiet, table_wanted, json_wanted;
+  pf_json json;
   pf_judge_list list;
   pf_counts counts;
   pf_table *table;
@@ -65,6 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   case ARGP_KEY_INIT:
     state->child_inputs[0] = &c->settings;
     state->child_inputs[1] = &c->choice.form;
+    state->child_inputs[2] = &c->json_wanted;
     return 0;
   case 'g': c->got = arg; return 0;
   case 'n': c->choice.tensor = arg; return 0;
@@ -156,15 +158,14 @@ static void look(void *user, const pf_result *r)
     take_models(j, r);
     return;
   }
-  const bool by_name = pf_row_find(r->problem->what->graph, r->strategy)->by_name;
-  bool told = !pf_judge_fits(r) || (by_name && l->fits);
+  const pf_row *row = pf_row_find(r->problem->what->graph, r->strategy);
+  bool told = !pf_judge_fits(r) || (row->by_name && l->fits);
   for (int i = 0; i < j->rows; i++)
     told |= !strcmp(j->row[i].strategy, r->strategy);
-  const size_t used = strlen(j->others), room = sizeof j->others - used;
   if (told)
     return;
-  snprintf(j->others + used, room, "%s%s", used ? ", " : "", r->strategy);
-  l->fits |= !by_name;
+  j->other[j->others++] = row->strategy;
+  l->fits |= !row->by_name;
 }
 
 /* What explains a finding: a model of the row that is closest, and rows that nobody tried. */
@@ -200,10 +201,23 @@ static void print_heading(pf_judge_batch *b)
     pf_cli_print_case(&b->what, HEADING, stdout);
     putchar('\n');
   }
+}
+
+static void show(pf_judge_batch *b, const pf_judgement *j, bool known)
+{
+  pf_judge_command *c = b->command;
+  if (c->json_wanted) {
+    if (!b->headed)
+      pf_judge_json_heading(&c->json, b->in, &b->what);
+    pf_judgement_json(&c->json, j, &c->settings, c->choice.form, c->counts.cases - 1, known);
+  } else {
+    print_heading(b);
+    pf_judgement_print(j, &c->settings, c->choice.form, known, stdout);
+  }
   b->headed = true;
 }
 
-/* Counts and prints it. */
+/* Counts and shows it. */
 static int tell(pf_judge_batch *b, pf_judgement *j)
 {
   pf_judge_command *c = b->command;
@@ -211,10 +225,8 @@ static int tell(pf_judge_batch *b, pf_judgement *j)
   const bool finding = pf_counts_add(&c->counts, &j->result, known);
   if (finding && !c->table && look_closer(b, j))
     return pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", b->in->item->path);
-  if (!c->table && (!c->quiet || finding)) {
-    print_heading(b);
-    pf_judgement_print(j, &c->settings, c->choice.form, known, stdout);
-  }
+  if (!c->table && (!c->quiet || finding))
+    show(b, j, known);
   if (j->result.machinery)
     return pf_cli_fail(PF_EXIT_MACHINERY, "%s: %s: %s", b->in->got, j->result.engine->name,
                        j->result.why ? j->result.why : pf_status_name(j->result.machinery));
@@ -303,6 +315,10 @@ static int judge_graph(pf_judge_command *c, const pf_judge_case *in, pf_graph gr
       b.outputs = b.results = 0;
     }
   }
+  if (c->json_wanted && b.headed) {
+    pf_json_close(&c->json);
+    pf_json_close(&c->json);
+  }
   return code;
 }
 
@@ -344,27 +360,38 @@ static int open_command(pf_judge_command *c)
   return PF_EXIT_CLEAN;
 }
 
+static void print_summary(const pf_judge_command *c)
+{
+  if (c->table)
+    pf_table_print(c->table, &c->settings, stdout);
+  pf_counts_print(&c->counts, stdout);
+  pf_report_rule(&c->settings.session.options.rule, stdout);
+}
+
 static int judge(pf_judge_command *c)
 {
   const int code = open_command(c);
   if (code)
     return code;
+  if (c->json_wanted) {
+    pf_json_start(&c->json, "judge", false);
+    pf_json_open(&c->json, "cases", '[');
+  }
   for (size_t i = 0; i < c->list.count && pf_cli_output_ok(); i++) {
     const int failed = judge_case(c, &c->list.item[i]);
     c->code = pf_cli_worse(c->code, failed);
   }
   c->code = pf_settings_differences(&c->settings, c->code);
-  if (c->table)
-    pf_table_print(c->table, &c->settings, stdout);
-  pf_counts_print(&c->counts, stdout);
-  pf_report_rule(&c->settings.session.options.rule, stdout);
+  if (c->json_wanted)
+    return pf_json_judged(&c->json, &c->settings, &c->counts, c->table, c->code);
+  print_summary(c);
   return c->code;
 }
 
 int pf_cmd_judge(int argc, char **argv)
 {
   static const struct argp_child children[] = {
-    {.argp = &pf_judging_argp}, {.argp = &pf_form_argp}, {0}};
+    {.argp = &pf_judging_argp}, {.argp = &pf_form_argp}, {.argp = &pf_json_argp}, {0}};
   static const struct argp argp = {
     .options = options, .parser = parse, .args_doc = "FILE...", .doc = doc, .children = children};
   pf_judge_command c = {0};

@@ -2,8 +2,8 @@
 #ifndef PF_JUDGE_H
 #define PF_JUDGE_H
 
-#include "cli.h"
 #include "engine_given.h"
+#include "json.h"
 
 /* --- what is to be judged (judge_list.c) --------------------------------------------------- */
 
@@ -74,12 +74,23 @@ typedef struct pf_judgement {
   pf_result result;       /* the best, its strategy "any" where several rows were tried and none
                              fits; with the model */
   bool several;           /* rows were tried, none claimed */
-  char others[160];       /* of a finding: rows that were not tried and fit, with commas between */
+  int others;             /* of a finding: rows that were not tried and fit */
+  const char *other[PF_MAX_STRATEGIES];
 } pf_judgement;
 
 /* Judged, and no finding. */
 bool pf_judge_fits(const pf_result *r);
 void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form form, bool known,
                         FILE *to);
+/* The command that shows it again. */
+void pf_judgement_command(const pf_judgement *j, const pf_settings *s, pf_form form, FILE *to);
+
+/* --- the same as JSON (judge_json.c) ------------------------------------------------------- */
+
+/* Opens the object of a case and its list of results; both are to be closed. */
+void pf_judge_json_heading(pf_json *json, const pf_judge_case *in, const pf_case *what);
+/* index: number of the case. */
+void pf_judgement_json(pf_json *json, const pf_judgement *j, const pf_settings *s, pf_form form,
+                       uint64_t index, bool known);
 
 #endif

@@ -53,13 +53,12 @@ static void print_several(const pf_judgement *j, FILE *to)
     print_row(&j->row[i], to);
 }
 
-static void print_command(const pf_judgement *j, const pf_settings *s, pf_form form, FILE *to)
+void pf_judgement_command(const pf_judgement *j, const pf_settings *s, pf_form form, FILE *to)
 {
   const pf_judge_item *item = j->in->item;
-  const pf_options *o = &s->session.options;
   char rule[PF_RULE_TEXT];
-  pf_rule_print(&o->rule, rule, sizeof rule);
-  fprintf(to, "    reproduce precfuzz judge --rule %s", rule);
+  pf_rule_print(&s->session.options.rule, rule, sizeof rule);
+  fprintf(to, "precfuzz judge --rule %s", rule);
   if (!j->several)
     pf_settings_print_strategy(s, j->best->strategy, to);
   for (int i = 0; j->several && i < j->rows && s->strategies; i++)
@@ -76,7 +75,14 @@ static void print_command(const pf_judgement *j, const pf_settings *s, pf_form f
   }
   fputc(' ', to);
   pf_cli_quote(item->path, to);
-  fputc('\n', to);
+}
+
+static void print_others(const pf_judgement *j, FILE *to)
+{
+  for (int i = 0; i < j->others; i++)
+    fprintf(to, "%s%s", i ? ", " : "    fits      ", j->other[i]);
+  if (j->others)
+    fputc('\n', to);
 }
 
 void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form form, bool known,
@@ -98,8 +104,8 @@ void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form for
   if (j->several)
     fprintf(to, "    closest   %s\n", j->best->strategy);
   pf_report_worst(r, to);
-  if (*j->others)
-    fprintf(to, "    fits      %s\n", j->others);
-  fprintf(to, "    signature %s\n", signature);
-  print_command(j, s, form, to);
+  print_others(j, to);
+  fprintf(to, "    signature %s\n    reproduce ", signature);
+  pf_judgement_command(j, s, form, to);
+  fputc('\n', to);
 }
