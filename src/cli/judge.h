@@ -62,6 +62,25 @@ int pf_judge_case_open(const pf_judge_item *item, const pf_judge_choice *choice,
                        pf_judge_case *out);
 void pf_judge_case_close(pf_judge_case *c);
 
+/* --- judging (judge_graph.c) --------------------------------------------------------------- */
+
+typedef struct pf_judge_command {
+  pf_settings settings;
+  pf_judge_choice choice;
+  const char *got;
+  bool quiet, table_wanted, json_wanted;
+  pf_json json;
+  pf_judge_list list;
+  pf_counts counts;
+  pf_table *table;
+  pf_session closer;      /* looks again at one result */
+  int code;
+} pf_judge_command;
+
+/* Judges those results of the case that are of the graph, and shows what came of them; an exit
+   code. */
+int pf_judge_graph(pf_judge_command *c, const pf_judge_case *in, pf_graph graph);
+
 /* --- what came of it (judge_report.c) ------------------------------------------------------ */
 
 /* A result held against the row that it claims, or against each of several. */
