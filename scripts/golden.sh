@@ -50,7 +50,7 @@ claims() # file shape rank
   while read -r tensor; do
     printf '%s\n      "%s": "%s"' "$comma" "$tensor" "$(row_of "$tensor" "$2" "$3")"
     comma=,
-  done < <(head -n 1 "$1" | grep -aoE '"[a-z0-9_]+\.[a-z_]+":\{' | tr -d '":{' | sort)
+  done <<<"$(head -n 1 "$1" | grep -aoE '"[a-z0-9_]+\.[a-z_]+":\{' | tr -d '":{' | sort)"
 }
 
 mkdir -p "$folder"
@@ -68,7 +68,7 @@ comma=
   for file in "$folder"/*.safetensors; do
     name=${file##*/}
     name=${name%.safetensors}
-    read -r shape rank < <(shape_of "$folder/$name.case")
+    read -r shape rank <<<"$(shape_of "$folder/$name.case")"
     printf '%s\n    {"file": "%s.case", "got": "%s.safetensors", "claims": {' \
       "$comma" "$name" "$name"
     claims "$file" "$shape" "$rank"

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { PROGRESS_NS = 250000000 };
+static const double interval = 0.25;  /* seconds */
 
 static volatile sig_atomic_t interrupted;  /* what a signal can tell is a global */
 
@@ -31,7 +31,7 @@ void pf_progress_start(pf_progress *p)
 
 bool pf_progress_due(pf_progress *p)
 {
-  if (!p->on || seconds_since(&p->shown) < 1e-9 * PROGRESS_NS)
+  if (!p->on || seconds_since(&p->shown) < interval)
     return false;
   clock_gettime(CLOCK_MONOTONIC, &p->shown);
   pf_progress_clear(p);
