@@ -5,6 +5,7 @@
 #   make test         sets up what is missing, builds and runs all tests
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -39,7 +40,10 @@ SHARED  := $(filter-out fuzz/fuzz_%.c fuzz/replay.c,$(wildcard fuzz/*.c))
 LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
 TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS := $(wildcard tests/test_*.sh)
+EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
+PLUGINS := $(EXAMPLES) $(patsubst tests/plugins/%.c,build/plugin/%.so,$(wildcard tests/plugins/*.c))
 
+comma := ,
 have  = $(if $(shell command -v $1),$2)
 BUILD = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
@@ -50,13 +54,14 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds install clean programs libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults seeds install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
 all:
-	+@$(BUILD) programs $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
+	+@$(BUILD) programs examples $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
 programs: $(PROGRAMS)
+examples: $(EXAMPLES)
 libfuzzer: $(LIBFUZZER)
 asan: $(ASAN)
 afl: $(AFL)
@@ -115,6 +120,18 @@ build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
 	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
 
+# Engines as shared objects: the examples, and those that tests need.
+build/plugin/%.so: examples/%.c include/precfuzz/engine.h
+	$(plugin)
+build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
+	$(plugin)
+define plugin
+@mkdir -p $(@D)
+@echo '  $(CC) $@'
+@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) -Iinclude $(CFLAGS) $(FP) \
+  -fPIC -shared $< -o $@
+endef
+
 # Tests by the default compiler, and by clang with sanitizers.
 $(eval $(call flavour,san,$(CLANG),$(SAN)))
 $(eval $(call link,build/test,cc,tests,$(LIB),,-lcmocka $(LIBS)))
@@ -130,6 +147,9 @@ $(eval $(call values,cc-O0,$(CC),-O0))
 $(eval $(call values,cc-O3,$(CC),-O3))
 $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
+build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
+build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
+
 # What certified arithmetic promises must hold whatever is made of it.
 CERTIFIED := test_certified test_enclosure_block test_enclosure_same
 define native
@@ -139,20 +159,10 @@ NATIVE += $$(CERTIFIED:%=build/test-$1/%)
 endef
 $(eval $(call native,cc-native,$(CC)))
 $(eval $(call native,clang-native,$(CLANG)))
-# Engines as shared objects: the examples, and those that tests need.
-PLUGINS := $(patsubst %.c,build/plugin/%.so,$(notdir $(wildcard examples/*.c tests/plugins/*.c)))
-build/plugin/%.so: examples/%.c include/precfuzz/engine.h
-	$(plugin)
-build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
-	$(plugin)
-define plugin
-@mkdir -p $(@D)
-@echo '  $(CC) $@'
-@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
-endef
-
 CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
 tests: $(CHECKS) $(PLUGINS)
+
+include bench/bench.mk
 
 setup:
 	@CC='$(CC)' CLANG='$(CLANG)' AFL_CC='$(AFL_CC)' scripts/setup.sh

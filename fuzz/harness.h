@@ -5,12 +5,13 @@
      PRECFUZZ_ENGINES_FILE  a file of them, one a line (# begins a comment)
      PRECFUZZ_THREADS     that a library may use; default 1
      PRECFUZZ_ISOLATE     1: foreign engines run in children, as they do where there are several
+     PRECFUZZ_REPEAT      1: foreign engines run each call twice
      PRECFUZZ_TIMEOUT     seconds for a call in another process; default 10
      PRECFUZZ_STRATEGIES  names, comma-separated, or one row as text
      PRECFUZZ_RULE        contract, graph, agree, torch, ulp:N, abs:X,rel:Y or nmse:X
      PRECFUZZ_ORACLE      certified (the default), mpfr, or both, which must agree
      PRECFUZZ_ALLOW       a file of signatures, one a line (# begins a comment), that do not abort
-     PRECFUZZ_STATS       a file for counters that all processes of a run share */
+     PRECFUZZ_STATS       a file for counters that all processes of a run share (counters.h) */
 #ifndef PF_HARNESS_H
 #define PF_HARNESS_H
 

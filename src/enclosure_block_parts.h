@@ -61,7 +61,8 @@ typedef struct pf_block_loops {
   void (*dots)(const double *x, const double *y, int64_t k, int n, double *sum, double *absolute);
   void (*dots2)(const double *x, const double *y, int64_t k, int n, double *sum, double *tail,
                 double *absolute, double *radius);
-  void (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo, double *hi);
+  uint64_t (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
+                   double *hi);
   void (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
   void (*add)(const pf_block_format *f, const pf_block_ends *a, const pf_block_ends *b, int n,
               double *lo, double *hi);

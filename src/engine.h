@@ -11,6 +11,7 @@ typedef enum pf_misdeed {
   PF_WROTE_OUTSIDE,   /* changed a byte outside its output */
   PF_CHANGED_INPUT,   /* changed an operand */
   PF_CHANGED_FENV,    /* left another rounding mode or flush-to-zero */
+  PF_UNREPEATABLE,    /* gave other bits for the same call */
   PF_DIED             /* crashed, hung, or answered what is no answer */
 } pf_misdeed;
 
@@ -54,6 +55,7 @@ typedef struct pf_engine {
                                   declines may be legalised */
   bool one_step;               /* never takes more than one step */
   bool whole_graph;            /* takes cases, not steps */
+  bool as_is;                  /* foreign: what it declines is not legalised */
   bool replays;                /* runs a sum whose order is stated as enclosures replay it */
   bool gives_doubles;          /* our own loops: values of the last step's format, and no tensor
                                   that would have to be guarded and read */

@@ -344,8 +344,10 @@ static pf_status run_legalised(pf_machine *m, int i)
       status = call_engine(m);
     if (!status)
       status = take_results(m, i, l.own_out ? NULL : &l.fenced, &l);
-    if (!status)
+    if (!status) {
       m->run->legalised = keep(m, l.says);
+      m->run->widened = pf_legal_ways[w].wide;
+    }
   }
   m->call = call;
   if (status == PF_UNSUPPORTED)
@@ -401,7 +403,7 @@ static pf_status advance(pf_machine *m, int first, int *next)
     return cast_operand(m, first, x_side);
   if (s->kind > PF_MULSUM)
     return run_elementwise(m, first);
-  return m->engine->foreign ? run_legalised(m, first) : PF_UNSUPPORTED;
+  return m->engine->foreign && !m->engine->as_is ? run_legalised(m, first) : PF_UNSUPPORTED;
 }
 
 /* The whole case, as one call. */

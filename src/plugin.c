@@ -241,7 +241,7 @@ static void fill_engine(pf_plugin *p)
            p->info.version, p->info.details[0] ? ", " : "", p->info.details);
   p->engine = (pf_engine){
     .name = p->spec, .note = p->note, .version = p->version, .sum = p->declared.sum,
-    .foreign = true, .one_step = !takes(p, PFE_TAKES_STEPS),
+    .foreign = true, .as_is = p->options.as_is, .one_step = !takes(p, PFE_TAKES_STEPS),
     .whole_graph = takes(p, PFE_RUNS_GRAPHS), .data = p, .supports = supports, .run = run};
 }
 

@@ -17,14 +17,14 @@ INLINE DOUBLES ISA_NAME(round)(const pf_lane_format *f, DOUBLES v)
 }
 
 /* pf_sum_to_odd but for sums of more than DBL_MAX, which stay infinite: no format here holds
-   either. */
+   either.  The error is NaN where the sum is no number, or too near DBL_MAX to matter. */
 INLINE DOUBLES ISA_NAME(sum_to_odd)(DOUBLES a, DOUBLES b)
 {
   const DOUBLES s = a + b;
   const DOUBLES second = s - a, first = s - second;
   const DOUBLES error = (a - first) + (b - second);
   const MASKS bits = (MASKS)s;
-  const MASKS inexact = (error < 0.0) | (error > 0.0);
+  const MASKS inexact = (error != 0.0) & ((bits & INT64_MAX) < INT64_C(0x7ff0000000000000));
   const MASKS outward = ((MASKS)error ^ bits) >> 63;  /* 0: away from zero, -1: toward it */
   return (DOUBLES)(bits + (((outward | 1) & inexact) & ~(-(bits & 1))));
 }

@@ -39,6 +39,7 @@ int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
 int pf_cmd_engine_host(int argc, char **argv);
+int pf_cmd_engine_test(int argc, char **argv);
 
 /* --- messages (messages.c) ----------------------------------------------------------------- */
 
@@ -67,7 +68,7 @@ typedef struct pf_settings {
   const char *engine[PF_MAX_ENGINES];  /* of --engine */
   int engines;
   const char *threads, *seconds;       /* of --threads, --timeout; NULL: not given */
-  bool isolate;                        /* --isolate */
+  bool isolate, repeat;                /* --isolate, --repeat */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
   const char *rule, *oracle, *allow;

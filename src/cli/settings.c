@@ -8,7 +8,7 @@
 
 #include "mpfr_oracle.h"
 
-enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_ORACLE };
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_REPEAT, KEY_ORACLE };
 
 static const struct argp_option engine_options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
@@ -21,6 +21,8 @@ static const struct argp_option engine_options[] = {
   {.name = "isolate", .key = KEY_ISOLATE,
    .doc = "Run libraries in children, so that one that dies is a finding; always where there are "
           "several"},
+  {.name = "repeat", .key = KEY_REPEAT,
+   .doc = "Make each call of a library twice: other bits are a finding"},
   {.name = "timeout", .key = KEY_TIMEOUT, .arg = "SECONDS",
    .doc = "For a call in another process, then it counts as dead; default 10"},
   {0}
@@ -81,6 +83,7 @@ static error_t parse_engines(int key, char *arg, struct argp_state *state)
     s->seconds = arg;
     return 0;
   case KEY_ISOLATE: s->isolate = true; return 0;
+  case KEY_REPEAT: s->repeat = true; return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -109,6 +112,8 @@ static pf_status read_environment(pf_settings *s, pf_error *e)
     setenv("PRECFUZZ_TIMEOUT", s->seconds, 1);
   if (s->isolate)
     setenv("PRECFUZZ_ISOLATE", "1", 1);
+  if (s->repeat)
+    setenv("PRECFUZZ_REPEAT", "1", 1);
   if (s->strategies)
     unsetenv("PRECFUZZ_STRATEGIES");
   if (s->rule)
@@ -246,6 +251,8 @@ void pf_settings_command(const pf_settings *s, const pf_result *r, const char *f
   pf_cli_quote(r->engine->name, to);
   if (s->session.options.opening.isolate && r->engine->foreign)
     fputs(" --isolate", to);
+  if (s->session.options.repeat && r->engine->foreign)
+    fputs(" --repeat", to);
   pf_settings_print_strategy(s, r->strategy, to);
   if (r->rule.kind == PF_RULE_AGREE)
     pf_settings_print_strategy(s, r->against, to);
