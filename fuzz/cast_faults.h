@@ -211,7 +211,7 @@ static double left_out(const pf_cast_step *s, double x, double due)
 static double load_flushed(pf_dtype t, uint64_t bits)
 {
   const double v = pf_mpfr_decode(t, bits);
-  return fabs(v) < pf_smallest_normal(pf_format_of(t)) ? copysign(0, v) : v;
+  return t == PF_F32 && fabs(v) < pf_smallest_normal(pf_format_of(t)) ? copysign(0, v) : v;
 }
 
 /* e4m3fn's NaN has the bits of 480. */
@@ -220,9 +220,10 @@ static double load_480(pf_dtype t, uint64_t bits)
   return t == PF_F8_E4M3FN && (bits & 0x7f) == 0x7f ? 480 : pf_mpfr_decode(t, bits);
 }
 
-static double load_unsigned(pf_dtype t, uint64_t bits)
+static double load_128(pf_dtype t, uint64_t bits)
 {
-  return t == PF_S8 ? (double)(bits & 0xff) : pf_mpfr_decode(t, bits);
+  const double v = pf_mpfr_decode(t, bits);
+  return t == PF_S8 && v == -128 ? 128 : v;
 }
 
 /* --- wrong claims ----------------------------------------------------------------------------- */
@@ -264,9 +265,9 @@ static const cast_fault cast_faults[] = {
   {"stops-wrapping", "saturates integers that should wrap", stops_wrapping, NULL, NULL},
   {"truncates-to-integers", "rounds toward zero in integers", truncates_to_integers, NULL, NULL},
   {"left-out", "leaves out what only changes the range", left_out, NULL, NULL},
-  {"load-flushed", "loads subnormals as zero", NULL, load_flushed, NULL},
+  {"load-flushed", "loads f32's subnormals as zero", NULL, load_flushed, NULL},
   {"load-480", "loads e4m3fn's NaN as 480", NULL, load_480, NULL},
-  {"load-unsigned", "loads s8 as u8", NULL, load_unsigned, NULL},
+  {"load-128", "loads -128 of s8 as 128", NULL, load_128, NULL},
   {"claims-2p+2", "takes 2p + 2 bits on the way to p for harmless", NULL, NULL,
    claims_twice_and_two},
   {"claims-precision", "takes as many bits as the source's for harmless", NULL, NULL,

@@ -100,7 +100,7 @@ static void print_number(const char *label, const pf_format *f, double x)
     plain.rounding = pf_format_of((pf_dtype)i)->rounding;
     plain.overflow = pf_format_of((pf_dtype)i)->overflow;
     if (pf_format_equal(&plain, pf_format_of((pf_dtype)i)) &&
-        (isnan(x) || pf_round(&plain, x) == x))
+        (isnan(x) ? !pf_is_integer(&plain) : pf_round(&plain, x) == x))
       t = (pf_dtype)i;
   }
   fprintf(stderr, "    %-9s %a (%.17g), %s 0x%0*" PRIx64 "\n", label, x, x, pf_dtype_of(t)->name,
