@@ -63,7 +63,7 @@ static int64_t batch_size_of(const uint8_t *at)
 }
 
 /* Zero bytes are what fuzzers like best: neither the slowest nor the poorest cases. */
-static const uint8_t work_halvings[16] = {4, 3, 4, 5, 4, 3, 4, 5, 4, 3, 4, 2, 4, 5, 3, 2};
+static const uint8_t work_halvings[16] = {4, 4, 4, 5, 4, 3, 4, 5, 4, 3, 4, 4, 4, 5, 3, 2};
 
 /* Of the limit of work. */
 static int halvings_of(uint8_t code)
