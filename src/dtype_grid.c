@@ -1,5 +1,5 @@
-/* Decoding many encodings at once: gathered as integers, then decoded without a branch, several in a
-   vector where the machine has AVX2.  As in dtype.c neither flush-to-zero nor a rounding mode can
+/* Decoding many encodings at once: gathered as integers, then decoded without a branch, several in
+   a vector where the machine has AVX2.  As in dtype.c neither flush-to-zero nor a rounding mode can
    change a value: what arithmetic there is, is exact and on normal numbers. */
 #include <endian.h>
 #include <math.h>
@@ -115,7 +115,8 @@ static void decode(pf_dtype t, const uint64_t *bits, int count, double *to)
   if (t == PF_F64)
     decode_f64(bits, count, to);
   else if (pf_is_integer(f))
-    decode_integers(f->range == PF_UNSIGNED ? 0 : INT64_C(1) << (f->precision - 1), bits, count, to);
+    decode_integers(f->range == PF_UNSIGNED ? 0 : INT64_C(1) << (f->precision - 1), bits, count,
+                    to);
   else
     decode_floats(t, bits, count, to);
 }

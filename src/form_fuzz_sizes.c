@@ -124,7 +124,7 @@ static int kept_batch(int batch_rank, uint8_t byte)
   return drop < batch_rank ? batch_rank - drop : 0;
 }
 
-/* Where the limit of work is a lower one, results get an eighth of it: the rest is for long sums. */
+/* Where the limit of work is a lower one, results get an eighth of it, long sums the rest. */
 static void clamp_sizes(const uint8_t *head, int64_t limit, bool free, int64_t size[PF_SIZES])
 {
   const int halvings = free ? halvings_of(head[PF_HEAD_WORK]) : 0;
