@@ -14,7 +14,7 @@ BEGIN {
           "reference_lanes_target reference_lanes engine_reference kernel faults wire " \
           "wire_parts remote remote_child plugin plugin_parts legalise interpret model bound " \
           "certified set special enclosure enclosure_parts lanes enclosure_block_parts " \
-          "enclosure_block_loops rule check options session session_parts session_whole " \
+          "enclosure_block_dots enclosure_block_loops rule check options session session_parts session_whole " \
           "explain report known_rules tolerance_table tensorfile safetensors_parts " \
           "safetensors npy tensorfile_open tensor_case engine_given"
   for (n = split(order, name); n; n--)
