@@ -47,6 +47,7 @@ run_test() # file
   {
     printf '%s %-36s %4d passed, %d failed, %5.1f s\n' $word "$1" "${counts% *}" "${counts#* }" \
       "$(awk -v b="$begin" -v e="$EPOCHREALTIME" 'BEGIN { print e - b }')"
+    grep -hs '^SKIPPED ' "$log.out" | sed 's/^/    /'
     [ $word = PASS ] ||
       { echo "status $status"; tail -n 30 "$log.out"; tail -n 30 "$log.err"; } | sed 's/^/    /'
   } >"$log.report"

@@ -30,6 +30,7 @@ int pf_cmd_explain(int argc, char **argv);
 int pf_cmd_show(int argc, char **argv);
 int pf_cmd_encode(int argc, char **argv);
 int pf_cmd_random(int argc, char **argv);
+int pf_cmd_regress(int argc, char **argv);
 int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
@@ -65,13 +66,14 @@ typedef struct pf_settings {
   bool isolate;                        /* --isolate */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
-  const char *rule, *allow;
+  const char *rule, *known_folder;     /* of --rule, --known */
   bool engines_chosen; /* by an option or by the environment */
   pf_session session;
-  pf_allowed allowed;
+  char *own_folder;    /* where known_folder points if it is the one that came with the program */
+  pf_regressions known;
 } pf_settings;
 
-/* --engine, --strategy, --rule, --allow; its input is a pf_settings. */
+/* --engine, --strategy, --rule, --known, ...; its input is a pf_settings. */
 extern const struct argp pf_settings_argp;
 
 /* Reads the environment, then what the options say instead, and opens the oracle.  Returns an exit
@@ -80,13 +82,21 @@ int pf_settings_open(pf_settings *s);
 void pf_settings_close(pf_settings *s);
 /* Do the rows given as text suit the case?  PF_EXIT_BAD_INPUT, told of `where`, if one does not. */
 int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where);
-/* Is the finding's signature among those that are known? */
-bool pf_settings_know(const pf_settings *s, const pf_result *r);
 /* The command that shows the result again; and the line of a report that tells it. */
 void pf_settings_command(const pf_settings *s, const pf_result *r, const char *form,
                          const char *path, FILE *to);
 void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
                                const char *path, FILE *to);
+
+/* --- known findings (known.c) -------------------------------------------------------------- */
+
+/* Opens the folder of known findings: that of --known or PRECFUZZ_KNOWN, else the one that came with
+   the program, if any; sets known_folder.  An exit code. */
+int pf_settings_open_known(pf_settings *s);
+/* The entry that the result is one of; NULL. */
+const pf_regression *pf_settings_know(const pf_settings *s, const pf_result *r);
+/* The line of a report that tells which known finding a result is. */
+void pf_cli_print_known(const pf_regression *k, FILE *to);
 
 /* --- files (files.c) ----------------------------------------------------------------------- */
 

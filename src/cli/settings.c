@@ -7,7 +7,7 @@
 
 #include "mpfr_oracle.h"
 
-enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT };
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_KNOWN };
 
 static const struct argp_option options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
@@ -29,8 +29,9 @@ static const struct argp_option options[] = {
           "of what the graph as written promises; agree: two rows' results each in the other's.  "
           "Or as other test suites judge, by the exact result alone: torch, ulp:N, abs:X,rel:Y, "
           "nmse:X (precfuzz tolerance shows what these are worth)"},
-  {.name = "allow", .key = 'a', .arg = "FILE",
-   .doc = "Signatures of known findings, one a line: shown, but not counted"},
+  {.name = "known", .key = KEY_KNOWN, .arg = "FOLDER",
+   .doc = "Known findings, shown but not counted (precfuzz regress); none: all count.  Default: "
+          "those that came with precfuzz"},
   {0}
 };
 
@@ -58,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     s->strategy[s->strategies++] = arg;
     return 0;
   case 'r': s->rule = arg; return 0;
-  case 'a': s->allow = arg; return 0;
+  case KEY_KNOWN: s->known_folder = arg; return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -123,15 +124,6 @@ static int read_options(pf_settings *s)
   return PF_EXIT_CLEAN;
 }
 
-static int read_allowed(pf_settings *s)
-{
-  pf_error e = {0};
-  const char *path = s->allow ? s->allow : variable("PRECFUZZ_ALLOW");
-  const pf_status status = path ? pf_allowed_read(path, &s->allowed, &e) : PF_OK;
-  return status ? pf_cli_report(status, &e, false, s->allow ? "--allow" : "PRECFUZZ_ALLOW")
-                : PF_EXIT_CLEAN;
-}
-
 int pf_settings_open(pf_settings *s)
 {
   pf_error e = {0};
@@ -141,7 +133,7 @@ int pf_settings_open(pf_settings *s)
     return pf_cli_report(status, &e, false, NULL);
   int code = read_options(s);
   if (!code)
-    code = read_allowed(s);
+    code = pf_settings_open_known(s);
   if (!code && pf_mpfr_oracle_new(&s->session.oracle))
     code = pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
   return code;
@@ -152,7 +144,8 @@ void pf_settings_close(pf_settings *s)
   if (s->session.oracle.state)
     pf_mpfr_oracle_free(&s->session.oracle);
   pf_session_free(&s->session);
-  pf_allowed_free(&s->allowed);
+  pf_regressions_free(&s->known);
+  free(s->own_folder);
   pf_options_close(&s->session.options);
 }
 
@@ -181,15 +174,6 @@ int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *w
                        text_offset(s, row) + e.offset, e.text);
   }
   return PF_EXIT_CLEAN;
-}
-
-bool pf_settings_know(const pf_settings *s, const pf_result *r)
-{
-  char signature[400];
-  if (!s->allowed.count || !pf_verdict_is_finding(r->verdict))
-    return false;
-  pf_signature(r, signature, sizeof signature);
-  return pf_allowed_has(&s->allowed, signature);
 }
 
 /* Several options, since a row as text may hold commas. */
