@@ -78,7 +78,8 @@ static void on_result(void *user, const pf_result *r)
       note_engine(w, r);
     w->out->shows = true;
   } else if (pf_verdict_is_finding(r->verdict)) {
-    note_other(w, r);
+    if (!w->changed)
+      note_other(w, r);
     *(pf_settings_know(w->settings, r) ? &w->another : &w->changed) = true;
   } else if (r->verdict == PF_VERDICT_UNSUPPORTED) {
     snprintf(w->declined, sizeof w->declined, "%s", or_empty(r->why));
