@@ -111,7 +111,7 @@ bool pf_regression_matches(const pf_regression *k, const pf_result *r)
 
 const pf_regression *pf_regressions_find(const pf_regressions *list, const pf_result *r)
 {
-  if (r->machinery || !pf_verdict_is_finding(r->verdict))
+  if (!pf_verdict_is_finding(r->verdict))
     return NULL;
   for (size_t i = 0; i < list->count; i++)
     if (pf_regression_matches(&list->entry[i], r))

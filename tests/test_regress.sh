@@ -124,6 +124,18 @@ expect 'the promise of a graph' 0
 run regress ours
 expect 'all of them' 0 "prints '^OK +tail +fault:M13\$'" "prints '^OK +agree'" "prints '^OK +promise'" \
   "prints '^3 known findings: OK 3\$'"
+# One case that shows two: f16 overflows without the last term, f32 does not.
+tail8=5800,5800,5800,5800,5800,5800,5800,5800
+precfuzz encode "matmul_out_f32_add x=f16[1,9] y=f16[9,1] bias=f16[1] x.bits=$tail8,6000 y.bits=$tail8,dc00" -o two
+mkdir both
+: >both/known.txt
+both() { run regress --add "$1" --known both --reason 'it is planted' --signature "fault:M13 * * x=f16,* contract $1" two; }
+both IMPOSSIBLE
+run regress both
+expect 'what else a case shows' 1 "prints '^CHANGED +IMPOSSIBLE +fault:M13 .* SPECIAL\$'"
+both SPECIAL
+run regress both
+expect 'unless that is known, too' 0 "prints '^2 known findings: OK 2\$'"
 cp -r ours healthy
 sed -i 's/fault:M13/reference:forward/' healthy/known.txt
 run regress healthy
@@ -158,7 +170,9 @@ cp tail bad/stray.case
 refused 'a case without an entry' 'bad/stray.case: no entry of known.txt is called so'
 mv bad/stray.case bad/tail.txt
 refused 'any file without an entry' 'bad/tail.txt: no entry'
-rm bad/tail.txt bad/known.txt
+mv bad/tail.txt bad/tail.casE
+refused 'or of another ending' 'bad/tail.casE: no entry'
+rm bad/tail.casE bad/known.txt
 refused 'no list' 'bad/known.txt: No such file'
 run regress ''
 expect 'no folder' 2
@@ -217,6 +231,16 @@ for arguments in '--add more tail' '--add more --signature s tail' '--add more -
   run regress $arguments
   expect "refused: $arguments" 2 '[ -s err ]' "$unchanged"
 done
+tell $'3.7.2 avx2 brg\1 wrong'
+add more tail './told.so matmul eager x=f32,y=f32 contract IMPOSSIBLE'
+expect 'a kernel that the list cannot hold' 2 "says 'control character 0x01'" "$unchanged"
+mkdir long
+printf '# no end' >long/known.txt
+run regress --add long --known long --signature "$tail" --reason "$(printf 'word %s ' {1..60})" tail
+expect 'a long reason, and a list without an end' 0 '[ "$(head -n 3 long/known.txt)" = "# no end
+
+[long]" ]' '[ "$(awk "length > 100" long/known.txt | wc -l)" = 0 ]' '[ "$(wc -l <long/known.txt)" -gt 7 ]' \
+  'precfuzz check -e fault:M13 --known long tail | grep -qE "^    known     long: word 1 .* word 60\$"'
 printf '# %s\n' {1..400} >>ours/known.txt
 cp ours/known.txt before
 status=0

@@ -81,6 +81,7 @@ static void test_empty(void **state)
   }
 }
 
+#define TEN "abcdefghij"
 #define OF(WORDS) "[a]\nsignature = " WORDS "\n" REASON
 
 static void test_what_is_no_list(void **state)
@@ -96,6 +97,7 @@ static void test_what_is_no_list(void **state)
     {"[../a]\n", "'../a' is no name"},
     {"[.a]\n", "'.a' is no name"},
     {"[-a]\n", "'-a' is no name"},
+    {"[" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "a]\n", "is no name"},
     {"[a]\n" SIGNATURE REASON "[a]\n", "known.txt:4: [a] is there already, in line 1"},
     {"[a]\n" REASON, "known.txt:1: [a] has no signature"},
     {"[a]\n" SIGNATURE "[b]\n", "known.txt:1: [a] has no reason"},
@@ -105,9 +107,11 @@ static void test_what_is_no_list(void **state)
     {"[a]\n" SIGNATURE "reason =\n", "known.txt:3: reason is empty"},
     {"[a]\n" SIGNATURE "\n  on\n", "known.txt:4: no value stands before"},
     {"[a]\n  on\n", "known.txt:2: no value stands before"},
+    {"[a]\n" SIGNATURE REASON "[b]\n  on\n", "known.txt:5: no value stands before"},
     {"[a]\n" SIGNATURE REASON "version = 3.x\n", "known.txt:1: [a]: version: '3.x' is no range"},
     {"[a]\r\n", "known.txt:1: control character 0x0d"},
     {"[a]\n" SIGNATURE "reason = \033[1m\n", "known.txt:3: control character 0x1b"},
+    {"[a]\n" SIGNATURE "reason = \177\n", "known.txt:3: control character 0x7f"},
     {OF("matmul eager x=f32,y=f32 contract IMPOSSIBLE"), "known.txt:1: signature: ENGINE GRAPH"},
     {OF("x"), "ENGINE GRAPH STRATEGY DTYPES RULE VERDICT expected"},
     {OF("e g s d contract OK"), "'OK' is no verdict of a finding"},
@@ -246,6 +250,9 @@ static void test_surroundings(void **state)
   for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
     if (knows(&m, EXACT, expected[i].field) != expected[i].known)
       fail_msg("%s", expected[i].field);
+  m.run.kernel = "brg[8]*";  /* as a library may call it */
+  assert_true(knows(&m, EXACT, "kernel = brg[8]*"));
+  assert_false(knows(&m, EXACT, "kernel = brg[8]"));
   /* what is not known fits nothing but what is not asked for */
   m.engine.release = m.engine.details = NULL;
   m.result.run = NULL;
@@ -290,11 +297,13 @@ static void test_cases(void **state)
   make(&m);
   assert_int_equal(parse("[a]\n" SIGNATURE REASON
                          "[b]\nsignature = onednn *_add s x=bf16,* graph DIED\n" REASON
-                         "[c]\nsignature = onednn * s x=bf16,y=bf16 graph DIED\n" REASON,
+                         "[c]\nsignature = onednn * s x=bf16,y=bf16 graph DIED\n" REASON
+                         "[d]\nsignature = onednn addmm s x=bf16,* graph DIED\n" REASON,
                          &list, &e), PF_OK);
   assert_false(pf_regression_asks(&list.entry[0], &m.what));
   assert_true(pf_regression_asks(&list.entry[1], &m.what));
   assert_false(pf_regression_asks(&list.entry[2], &m.what));
+  assert_false(pf_regression_asks(&list.entry[3], &m.what));
   pf_regressions_free(&list);
   pf_arena_free(&m.arena);
 }

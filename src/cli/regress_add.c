@@ -159,8 +159,6 @@ static int encode(pf_settings *s, const char *file, uint8_t **data, size_t *size
 static int write_both(const char *path, const uint8_t *data, size_t size, const char *list,
                       const char *text, size_t length)
 {
-  if (!access(path, F_OK))
-    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s is there already", path);
   int code = pf_cli_write(path, data, size);
   if (code)
     return code;
