@@ -39,6 +39,8 @@ SHARED  := $(filter-out fuzz/fuzz_%.c fuzz/replay.c,$(wildcard fuzz/*.c))
 LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
 TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS := $(wildcard tests/test_*.sh)
+EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
+PLUGINS := $(EXAMPLES) $(patsubst tests/plugins/%.c,build/plugin/%.so,$(wildcard tests/plugins/*.c))
 
 have  = $(if $(shell command -v $1),$2)
 BUILD = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -50,36 +52,40 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds install clean programs libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults seeds install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
 all:
-	+@$(BUILD) programs $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
+	+@$(BUILD) programs examples $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
 programs: $(PROGRAMS)
+examples: $(EXAMPLES)
 libfuzzer: $(LIBFUZZER)
 asan: $(ASAN)
 afl: $(AFL)
 
-# The judge's inner loops: their branches tell a fuzzer of numbers, not of kernels, and cost it half
-# of its time.  They are compiled without coverage.
-JUDGE := $(patsubst %,src/%.c,bound certified check dtype enclosure enclosure_block enclosure_block_loops enclosure_block_prepare \
-         enclosure_block_sum enclosure_prepare enclosure_sum format memory problem reference engine_reference session session_judge session_rows set special values values_integer) $(wildcard oracle/*.c)
+# What guides a search: the branches of the decoder, of shapes and layouts, of readers and of the
+# kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
+# half of its time: all else is compiled without coverage.  (replay.c is AFL++'s main.)
+GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*.c \
+         src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
+         src/case.c src/operand.c src/engine.c fuzz/replay.c
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
 # changes, too.
-# $(call flavour,NAME,COMPILER,FLAGS[,COVERAGE FLAGS[,COMPILER OF THE JUDGE]])
+# $(call flavour,NAME,COMPILER,FLAGS[,COVERAGE FLAGS[,COMPILER WITHOUT COVERAGE]])
 define flavour
-compile_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
-judge_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
+guide_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
+compile_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
 build/obj/$1/%.o: %.c build/obj/$1/command
 	@mkdir -p $$(@D)
 	@echo '  $2 $$@'
-	@$$(if $$(filter $(JUDGE),$$<),$$(judge_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
+	@$$(if $$(filter $(GUIDE),$$<),$$(guide_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
 	  -c $$< -o $$@
 build/obj/$1/command: FORCE
 	@mkdir -p $$(@D)
-	@echo '$$(compile_$1) $$(judge_$1)' | cmp -s - $$@ || echo '$$(compile_$1) $$(judge_$1)' >$$@
+	@echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' | cmp -s - $$@ || \
+	  echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' >$$@
 endef
 
 # $(call objects,NAME,SOURCES)
@@ -96,7 +102,7 @@ define link
 $1/%: build/obj/$2/$3/%.o $(call objects,$2,$4) build/obj/files
 	@mkdir -p $$(@D)
 	@echo '  link $$@'
-	@$$(compile_$2) $5 $$(filter %.o,$$^) $6 -o $$@
+	@$$(guide_$2) $5 $$(filter %.o,$$^) $6 -o $$@
 endef
 
 $(eval $(call flavour,cc,$(CC),))
@@ -111,6 +117,18 @@ $(eval $(call link,build/afl,afl,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
 build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
 	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
+
+# Engines as shared objects: the examples, and those that tests need.
+build/plugin/%.so: examples/%.c include/precfuzz/engine.h
+	$(plugin)
+build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
+	$(plugin)
+define plugin
+@mkdir -p $(@D)
+@echo '  $(CC) $@'
+@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) -Iinclude $(CFLAGS) $(FP) \
+  -fPIC -shared $< -o $@
+endef
 
 # Tests by the default compiler, and by clang with sanitizers.
 $(eval $(call flavour,san,$(CLANG),$(SAN)))
@@ -127,19 +145,19 @@ $(eval $(call values,cc-O0,$(CC),-O0))
 $(eval $(call values,cc-O3,$(CC),-O3))
 $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
-# Engines as shared objects: the examples, and those that tests need.
-PLUGINS := $(patsubst %.c,build/plugin/%.so,$(notdir $(wildcard examples/*.c tests/plugins/*.c)))
-build/plugin/%.so: examples/%.c include/precfuzz/engine.h
-	$(plugin)
-build/plugin/%.so: tests/plugins/%.c include/precfuzz/engine.h
-	$(plugin)
-define plugin
-@mkdir -p $(@D)
-@echo '  $(CC) $@'
-@$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS) -fPIC -shared -Iinclude $< $(FP) -o $@
-endef
+build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
+build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
 
-CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES)
+# What certified arithmetic promises must hold whatever is made of it.
+CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+define native
+$(eval $(call flavour,$1,$2,-O3 -march=native))
+$(eval $(call link,build/test-$1,$1,tests,$(LIB),,-lcmocka $(LIBS)))
+NATIVE += $$(CERTIFIED:%=build/test-$1/%)
+endef
+$(eval $(call native,cc-native,$(CC)))
+$(eval $(call native,clang-native,$(CLANG)))
+CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
 tests: $(CHECKS) $(PLUGINS)
 
 setup:

@@ -74,15 +74,18 @@ static void free_lines(pf_lines *lines)
 }
 
 /* Several foreign engines are kept apart from each other, and from us. */
-static pf_status read_opening(pf_plugin_options *o, const char *engines, const pf_lines *lines,
+static pf_status read_opening(pf_options *options, const char *engines, const pf_lines *lines,
                               pf_error *e)
 {
-  int isolate = 0, seconds = 0, foreign = engines ? pf_options_foreign(engines) : 0;
+  pf_plugin_options *o = &options->opening;
+  int isolate = 0, repeat = 0, seconds = 0, foreign = engines ? pf_options_foreign(engines) : 0;
   for (size_t i = 0; i < lines->count; i++)
     foreign += pf_options_foreign(lines->line[i]);
   PF_TRY(read_number("PRECFUZZ_THREADS", 1024, &o->threads, e));
   PF_TRY(read_number("PRECFUZZ_TIMEOUT", 86400, &seconds, e));
   PF_TRY(read_number("PRECFUZZ_ISOLATE", 1, &isolate, e));
+  PF_TRY(read_number("PRECFUZZ_REPEAT", 1, &repeat, e));
+  options->repeat = repeat;
   o->milliseconds = seconds * 1000;
   o->isolate = isolate || foreign > 1;
   return PF_OK;
@@ -122,7 +125,7 @@ static pf_status read_engines(pf_options *o, pf_error *e)
   pf_status s = blame(e, read_lines(variable("PRECFUZZ_ENGINES_FILE"), &lines, &why),
                       "PRECFUZZ_ENGINES_FILE", &why);
   if (!s)
-    s = read_opening(&o->opening, engines, &lines, e);
+    s = read_opening(o, engines, &lines, e);
   pin_threads(o->opening.threads);
   if (!s)
     s = select_engines(o, engines, &lines, e);

@@ -2,6 +2,7 @@
    left for the next: arenas are emptied, and what an input runs depends on its bytes alone. */
 #include "harness.h"
 
+#include <endian.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -172,10 +173,15 @@ static void on_result(void *user, const pf_result *r)
 static void pick_engine(const uint8_t *data, size_t size)
 {
   pf_options *o = &harness.session.options;
-  uint64_t hash = size;
-  for (size_t i = 0; i < size; i++)
-    hash = (hash ^ data[i]) * 0x100000001b3u;
-  o->engine[0] = harness.options.engine[pf_hash(hash) % (uint64_t)harness.options.engine_count];
+  uint64_t hash = size, word = 0;
+  size_t i = 0;
+  for (; size - i >= sizeof word; i += sizeof word) {
+    memcpy(&word, data + i, sizeof word);
+    hash = pf_hash(hash ^ le64toh(word));
+  }
+  for (; i < size; i++)
+    hash = pf_hash(hash ^ data[i]);
+  o->engine[0] = harness.options.engine[hash % (uint64_t)harness.options.engine_count];
   o->engine_count = 1;
 }
 

@@ -5,6 +5,7 @@
      PRECFUZZ_ENGINES_FILE  a file of them, one a line (# begins a comment)
      PRECFUZZ_THREADS     that a library may use; default 1
      PRECFUZZ_ISOLATE     1: foreign engines run in children, as they do where there are several
+     PRECFUZZ_REPEAT      1: foreign engines run each call twice
      PRECFUZZ_TIMEOUT     seconds for a call in another process; default 10
      PRECFUZZ_STRATEGIES  names, comma-separated, or one row as text
      PRECFUZZ_RULE        contract, graph, agree, torch, ulp:N, abs:X,rel:Y or nmse:X

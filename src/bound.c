@@ -24,6 +24,10 @@
    (1 + gamma) P + underflow reaches the threshold W of a; -inf likewise; NaN needs both.  With an
    alpha not 1 any intermediate may overflow that v does not show, before alpha shrinks it.
 
+   Where an engine declares that it flushes subnormal products and partial sums to zero, each of up to
+   2n operations, and each product with alpha, may lose the smallest normal number; nothing is exact
+   then but sums of multiples of it.
+
    All evaluated in double, each operation rounded up by one nextafter. */
 #include "bound.h"
 
@@ -98,6 +102,20 @@ static double scaled_underflows(const pf_sum *s, int64_t k, double scaled_c)
   return pf_up(products + 2 + scaled_c);
 }
 
+/* Operations that may lose a normal number where subnormals are flushed, weighted likewise; an alpha
+   of -1 may flush what it is multiplied by, too. */
+static double flushes(const pf_bound_input *in, int64_t k)
+{
+  const pf_sum *s = in->sum;
+  const double n = (double)(k + (s->beta != 0) + (s->bias != 0));
+  if (!k || s->alpha == 1)
+    return 2 * n;
+  const double normal = pf_smallest_normal(in->acc);
+  return pf_up(pf_up(2 * n * pf_up(1 + fabs(s->alpha))) +
+               fmax(exposed(s->x, s->y, k, s->alpha, normal),
+                    exposed(s->y, s->x, k, s->alpha, normal)));
+}
+
 /* m above; a count where alpha is 1 or -1, else weighted by alpha and the operands. */
 static double underflows(const pf_bound_input *in, int64_t k)
 {
@@ -131,7 +149,8 @@ static bool is_exact(const pf_bound_input *in, int64_t k, double t, int scale)
     g = min_int(g, pf_last_bit(s->bias));
   if (g == PF_NO_QUANTUM)
     return true;
-  return g >= pf_quantum(in->acc) && t <= ldexp(1, in->acc->precision + g - scale);
+  const int least = in->flushes ? in->acc->emin : pf_quantum(in->acc);
+  return g >= least && t <= ldexp(1, in->acc->precision + g - scale);
 }
 
 static bool overflows(const pf_format *acc, double v)
@@ -219,7 +238,7 @@ static bool side_overflows(const pf_bound_input *in, const pf_loss *loss, double
 {
   const int scale = in->truth->scale;
   const double e = loss->relative < 1 ? error_of(in, loss, t) : error;
-  return overflows(in->acc, sum_up(ldexp(t, scale), e));
+  return overflows(in->acc, sum_up(sum_up(ldexp(t, scale), e), in->lost));
 }
 
 pf_bound pf_bound_of(const pf_bound_input *in)
@@ -229,13 +248,15 @@ pf_bound pf_bound_of(const pf_bound_input *in)
   /* alpha = 0 leaves the products out, as K = 0 does: 0 times what is finite is exactly 0 */
   const int64_t k = s->alpha == 0 ? 0 : s->k;
   const double t = sum_up(truth->positive, truth->negative);
-  pf_bound b = {.exact = is_exact(in, k, t, truth->scale)};
+  pf_bound b = {.exact = in->lost == 0 && is_exact(in, k, t, truth->scale)};
   pf_loss loss = {0};
   if (!b.exact) {
     loss.relative = relative_error(in, k);
-    const double m = underflows(in, k);
+    double m = underflows(in, k);
+    if (in->flushes)
+      m = pf_up(m + flushes(in, k) * ldexp(1, in->acc->precision));
     loss.underflow = m == 0 ? 0 : pf_up(m * pf_up(1 + loss.relative));
-    b.error = error_of(in, &loss, t);
+    b.error = sum_up(error_of(in, &loss, t), in->lost);
     b.weak = b.error >= ldexp(t, truth->scale) && t > 0;
   }
   b.plus_infinity = side_overflows(in, &loss, b.error, truth->positive);

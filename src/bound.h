@@ -19,6 +19,8 @@ typedef struct pf_bound_input {
   int x_quantum, y_quantum;    /* least exponents of last set bits in the two vectors */
   const pf_sum *sum;
   const pf_truth *truth;
+  bool flushes;                /* subnormal products and partial sums may become zero */
+  double lost;                 /* what else may be missing, value units */
 } pf_bound_input;
 
 typedef struct pf_bound {

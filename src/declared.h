@@ -27,6 +27,8 @@ typedef struct pf_declared {
   int threads;                /* 0: not known */
 } pf_declared;
 
+/* Something that changes what is allowed, beside the order. */
+bool pf_declared_matters(const pf_declared *d);
 bool pf_declared_equal(const pf_declared *a, const pf_declared *b);
 /* "any order, inputs flushed, 1 thread"; "" where there is nothing to say. */
 void pf_declared_print(const pf_declared *d, char *to, size_t size);

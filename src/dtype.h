@@ -37,6 +37,15 @@ uint64_t pf_marker_bits(pf_dtype t);
 double pf_load(pf_dtype t, const void *at);
 void pf_store(pf_dtype t, void *at, double value);
 
+/* Encodings in memory that are read as [rows, columns]. */
+typedef struct pf_grid {
+  const void *data;                   /* element (0, 0) */
+  int64_t rows, columns;
+  int64_t row_stride, column_stride;  /* elements */
+} pf_grid;
+/* pf_load of all of them, row by row: to[i * columns + j]. */
+void pf_load_grid(pf_dtype t, const pf_grid *r, double *to);
+
 /* What torch.promote_types answers: bf16 with f16 is f32, an integer with a float is that float.
    Where that is no answer here: two different fp8 give f32 and fp8 with a wider float that float
    (torch refuses both), s8 with u8 gives s32 (torch's s16 is no dtype here). */

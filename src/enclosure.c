@@ -8,8 +8,7 @@
 
 /* What a rounding to f adds to the radius: half an ulp of the largest value in reach, or half the
    smallest subnormal. */
-static double rounding_radius(const pf_encloser *e, const pf_format *f, const pf_set *s,
-                              double radius)
+double pf_rounding_radius(const pf_encloser *e, const pf_format *f, const pf_set *s, double radius)
 {
   if (e->inside)
     return 0;
@@ -48,7 +47,7 @@ static pf_enclosure enclose_elementwise(const pf_encloser *e, const pf_step *s, 
   } else {
     a.set = pf_set_round(&s->out, &a.set);
   }
-  a.radius = rounding_radius(e, &s->out, &a.set, a.radius);
+  a.radius = pf_rounding_radius(e, &s->out, &a.set, a.radius);
   return a;
 }
 
@@ -60,9 +59,11 @@ static pf_enclosure walk(pf_encloser *e, const pf_prepared *q, int64_t element)
     bool x_side;
     if (s->kind <= PF_MULSUM) {
       step[i] = pf_enclose_sum(e, q, i, element);
-      if (!q->replayed[i] && !pf_format_equal(&s->out, &s->acc.format)) {
+      if (q->declared && !q->replayed[i]) {
+        pf_declared_round(e, q, i, &step[i]);
+      } else if (!q->replayed[i] && !pf_format_equal(&s->out, &s->acc.format)) {
         step[i].set = pf_set_round(&s->out, &step[i].set);
-        step[i].radius = rounding_radius(e, &s->out, &step[i].set, step[i].radius);
+        step[i].radius = pf_rounding_radius(e, &s->out, &step[i].set, step[i].radius);
       }
     } else if (pf_plan_is_operand(q->plan, i, &x_side)) {
       continue;

@@ -3,7 +3,8 @@
 #ifndef PF_ENCLOSURE_H
 #define PF_ENCLOSURE_H
 
-#include "engine.h"
+#include "interpret.h"
+#include "isa.h"
 #include "set.h"
 #include "truth.h"
 
@@ -11,9 +12,14 @@
 typedef struct pf_ask {
   const pf_plan *plan;
   pf_summation order;
+  const pf_declared *declared;  /* what else it may do by right; NULL: nothing */
+  bool widened;                 /* as in pf_run */
   const double *const *replayed;  /* by step, where the reference engine ran the plan: its results,
                                      which are the replays of sums whose order is stated; or NULL */
 } pf_ask;
+
+/* What a run on an engine is held against.  run: NULL where there is none. */
+pf_ask pf_ask_of(const pf_plan *plan, const pf_engine *engine, const pf_run *run);
 
 typedef struct pf_enclosure {
   pf_set set;      /* of the output */
@@ -47,22 +53,21 @@ enum { PF_BLOCK = 64 };
    where one of them is NaN. */
 typedef struct pf_span {
   double lo[PF_BLOCK], hi[PF_BLOCK];
+  uint64_t weak;  /* bit i: element i is weak, where lo[i] <= hi[i] */
 } __attribute__((aligned(64))) pf_span;
 
 /* The same for n <= PF_BLOCK elements from `from` on, out[asks], in less time and a little less
-   sharply.  An element that is settled so is not weak. */
+   sharply. */
 void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out);
 /* inside[n], masks: cleared where got[i] is not in the span. */
 void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,
                      int64_t *inside);
 
-/* What the loops over blocks may be made of. */
-typedef enum pf_isa { PF_ISA_PORTABLE, PF_ISA_AVX2, PF_ISA_AVX512 } pf_isa;
-
 /* Two asks with the same answers for every element. */
 bool pf_encloser_alike(const pf_encloser *e, int ask, int other);
 
-/* Restricts an encloser to a set of instructions, for tests: the machine's best is the default. */
+/* Restricts an encloser's loops to an isa that the machine has, for tests: the best is the
+   default. */
 void pf_encloser_restrict(pf_encloser *e, pf_isa isa);
 
 /* The exact result of the graph for an element (asked of the oracle, which then holds it):

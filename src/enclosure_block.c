@@ -27,6 +27,7 @@ typedef struct pf_block_walk {
   int n;
   pf_block_ends ends[PF_MAX_STEPS];
   int precision[PF_MAX_STEPS];     /* of the ends, bits */
+  uint64_t weak;                   /* of any sum so far */
   pf_span span[PF_MAX_STEPS];      /* not initialized */
 } pf_block_walk;
 
@@ -79,11 +80,21 @@ static void walk_sum(pf_block_walk *w, int i)
   if (!b->filled[group])
     pf_block_fill(e, group, w->from, w->n);
   const pf_block_ends sum = {b->span[group].lo, b->span[group].hi};
-  if (pf_format_equal(&s->out, &s->acc.format)) {
-    w->ends[i] = sum;
+  w->weak |= b->span[group].weak;
+  if (w->ask->declared) {
+    memcpy(span, &b->span[group], sizeof *span);
+    pf_declared_blank(e, w->ask, i, w->n, span);
+  }
+  if (pf_format_equal(&s->out, &e->group[group].step->acc.format)) {
+    w->ends[i] = w->ask->declared ? w->ends[i] : sum;
     w->precision[i] = 53;
+  } else if (w->ask->declared) {
+    const pf_block_ends own = w->ends[i];
+    b->loops->round(&b->plan[w->ask - e->ask].format[i], &own, pf_block_padded(w->n), span->lo,
+                    span->hi);
   } else {
-    b->loops->round(&b->plan[w->ask - e->ask].format[i], &sum, pf_block_padded(w->n), span->lo, span->hi);
+    b->loops->round(&b->plan[w->ask - e->ask].format[i], &sum, pf_block_padded(w->n), span->lo,
+                    span->hi);
   }
 }
 
@@ -100,7 +111,8 @@ static void walk_scale(pf_block_walk *w, int i, const pf_block_format *f, const 
   for (int j = w->n; j < pf_block_padded(w->n); j++)
     factor[j] = 0;
   const bool exact = (short_factors && precision + 24 <= 53) || !f->shift;
-  w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), w->span[i].lo, w->span[i].hi);
+  w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), w->span[i].lo,
+                                   w->span[i].hi);
 }
 
 static void walk_elementwise(pf_block_walk *w, int i)
@@ -141,6 +153,7 @@ static void walk(pf_block_walk *w, pf_span *out)
       walk_elementwise(w, i);
   }
   const pf_block_ends *last = &w->ends[plan->count - 1];
+  out->weak = w->weak;
   memcpy(out->lo, last->lo, (size_t)pf_block_padded(w->n) * sizeof *out->lo);
   memcpy(out->hi, last->hi, (size_t)pf_block_padded(w->n) * sizeof *out->hi);
 }
@@ -158,10 +171,12 @@ void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
       w.ask = &e->ask[i];
       w.from = from;
       w.n = n;
+      w.weak = 0;
       walk(&w, &out[i]);
     } else {
       for (int j = 0; j < n; j++)
         out[i].lo[j] = out[i].hi[j] = NAN;
+      out[i].weak = 0;
     }
   }
 }

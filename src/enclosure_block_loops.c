@@ -25,14 +25,12 @@
 
 const pf_block_loops *pf_block_loops_of(pf_isa isa)
 {
+  static const pf_block_loops *const loops[PF_ISA_COUNT] = {
+    [PF_ISA_PORTABLE] = &portable_loops,
 #if defined(__x86_64__)
-  if (isa >= PF_ISA_AVX512 && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512dq"))
-    return &avx512_loops;
-  if (isa >= PF_ISA_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return &avx2_loops;
-#else
-  (void)isa;
+    [PF_ISA_AVX2] = &avx2_loops,
+    [PF_ISA_AVX512] = &avx512_loops,
 #endif
-  return &portable_loops;
+  };
+  return loops[isa];
 }

@@ -197,7 +197,7 @@ PF_LANES_INLINE TARGET void NAME(low_end)(const pf_lanes *value, const pf_lanes 
 /* What E is at least, and what it and the magnitudes together are at most. */
 typedef struct NAME(errors) {
   pf_lanes e, most;
-  pf_masks weak;
+  pf_masks weak, strong;   /* surely; where neither is set it is not known */
 } NAME(errors);
 
 PF_LANES_INLINE TARGET void NAME(bound)(const pf_block_rates *r, const pf_lanes *t_near,
@@ -221,12 +221,16 @@ PF_LANES_INLINE TARGET void NAME(bound)(const pf_block_rates *r, const pf_lanes 
   const pf_lanes most = (relative * *t_near + lost_most + *exposed * r->quantum) * 1.5;
   to->e = PF_LANES_SELECT(never_rounds, zero, least);
   to->most = PF_LANES_SELECT(never_rounds, zero, most);
-  to->weak = ~never_rounds & (most * 2 >= *t_near);
+  /* a magnitude of 0 is one, but for wide operands, whose products may have vanished */
+  to->strong = never_rounds | (most * 2 < *t_near) | ((*t_near == 0.0) & r->narrow);
+  to->weak = ~to->strong & (*t_near > 0.0) & (to->e > *t_near * (1 + 0x1p-40) + r->t_lost);
 }
 
-static TARGET void NAME(ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
-                              double *hi)
+/* Returns which elements are weak. */
+static TARGET uint64_t NAME(ends)(const pf_block_rates *r, const pf_block_terms *t, int n,
+                                  double *lo, double *hi)
 {
+  uint64_t weak = 0;
   for (int i = 0; i < n; i += PF_LANES_WIDTH) {
     const pf_lanes zero = {0}, infinite = PF_LANES_OF(INFINITY);
     pf_lanes sum, tail, absolute, radius, unit, c, bias, g, exposed, finite;
@@ -270,7 +274,10 @@ static TARGET void NAME(ends)(const pf_block_rates *r, const pf_block_terms *t, 
     const pf_lanes beyond = b.most + radius + PF_LANES_ABS(rest);
     const pf_masks alpha_harmless = (exposed * r->abs_alpha * 4 < r->max) & (absolute < r->most_products);
     const pf_masks known = (t_near * (1 + 0x1p-40) + beyond < r->max * (1 - 0x1p-10)) &
-                           (~r->scaled | alpha_harmless) & ~b.weak;
+                           (~r->scaled | alpha_harmless) & (b.weak | b.strong);
+    const pf_masks weak_here = known & b.weak;
+    for (int l = 0; l < PF_LANES_WIDTH; l++)
+      weak |= (uint64_t)(weak_here[l] & 1) << (i + l);
     low = PF_LANES_SELECT(known, low, PF_LANES_OF(NAN));
     high = PF_LANES_SELECT(known, high, PF_LANES_OF(NAN));
 
@@ -297,6 +304,7 @@ static TARGET void NAME(ends)(const pf_block_rates *r, const pf_block_terms *t, 
     PF_LANES_STORE(lo + i, low);
     PF_LANES_STORE(hi + i, high);
   }
+  return weak;
 }
 
 /* RN with an unbounded range: of normal numbers by an addition to the bits that carries into what is

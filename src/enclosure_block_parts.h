@@ -61,7 +61,8 @@ typedef struct pf_block_loops {
   void (*dots)(const double *x, const double *y, int64_t k, int n, double *sum, double *absolute);
   void (*dots2)(const double *x, const double *y, int64_t k, int n, double *sum, double *tail,
                 double *absolute, double *radius);
-  void (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo, double *hi);
+  uint64_t (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
+                   double *hi);
   void (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
   void (*add)(const pf_block_format *f, const pf_block_ends *a, const pf_block_ends *b, int n,
               double *lo, double *hi);
@@ -69,7 +70,7 @@ typedef struct pf_block_loops {
                 int n, double *lo, double *hi);
   void (*compare)(const pf_block_ends *a, const double *got, int n, int64_t *inside);
 } pf_block_loops;
-/* The best that the machine has, up to isa. */
+/* isa: one that the machine has. */
 const pf_block_loops *pf_block_loops_of(pf_isa isa);
 
 /* One plan, as far as its steps are for blocks. */

@@ -89,14 +89,16 @@ static bool are_integers(const pf_encloser *e, const pf_step *s)
          (!s->c || is_small_integer(c->beta));
 }
 
-static bool plan_for_lanes(const pf_block *b, const pf_prepared *q, pf_block_plan *to)
+static bool plan_for_lanes(const pf_encloser *e, const pf_prepared *q, pf_block_plan *to)
 {
+  if (q->declared && !pf_declared_in_blocks(e, q))
+    return false;
   for (int i = 0; i < q->plan->count; i++) {
     const pf_step *s = &q->plan->step[i];
     bool x_side;
     if (pf_plan_is_operand(q->plan, i, &x_side) || q->plan->exact[i])
       continue;
-    if (s->kind <= PF_MULSUM && !q->replayed[i] && !b->possible[q->group[i]])
+    if (s->kind <= PF_MULSUM && !q->replayed[i] && !e->block->possible[q->group[i]])
       return false;
     if (!q->replayed[i] && !format_for_lanes(&s->out, &to->format[i]))
       return false;
@@ -110,7 +112,7 @@ pf_status pf_block_prepare(pf_encloser *e)
   if (!b)
     return PF_NO_MEMORY;
   e->block = b;
-  b->loops = pf_block_loops_of(PF_ISA_AVX512);
+  b->loops = pf_block_loops_of(pf_isa_best());
   b->plan = pf_alloc_array(e->arena, (size_t)e->count, sizeof *b->plan);
   b->rates = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->rates);
   b->span = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->span);
@@ -124,7 +126,7 @@ pf_status pf_block_prepare(pf_encloser *e)
                          : rates_of(e, &e->group[i], &b->rates[i]);
   for (int i = 0; i < e->count; i++)
     if (e->ask[i].same_as < 0)
-      b->plan[i].possible = plan_for_lanes(b, &e->ask[i], &b->plan[i]);
+      b->plan[i].possible = plan_for_lanes(e, &e->ask[i], &b->plan[i]);
   return PF_OK;
 }
 

@@ -121,6 +121,7 @@ void pf_block_fill(pf_encloser *e, int group, int64_t from, int n)
   if (pf_is_integer(&g->step->acc.format)) {
     fill_integers(e, g, from, n, b->span[group].lo);
     memcpy(b->span[group].hi, b->span[group].lo, sizeof b->span[group].hi);
+    b->span[group].weak = 0;
     return;
   }
   fill_products(e, g, from, n, &t);
@@ -132,5 +133,6 @@ void pf_block_fill(pf_encloser *e, int group, int64_t from, int n)
     memset(t.bias, 0, (size_t)n * sizeof *t.bias);
   }
   pad(&t, n);
-  b->loops->ends(&b->rates[group], &t, pf_block_padded(n), b->span[group].lo, b->span[group].hi);
+  pf_span *s = &b->span[group];
+  s->weak = b->loops->ends(&b->rates[group], &t, pf_block_padded(n), s->lo, s->hi);
 }

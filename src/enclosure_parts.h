@@ -25,6 +25,8 @@ typedef struct pf_group {
   const pf_step *step;
   pf_summation order;
   pf_vectors x, y;
+  const pf_declared *declared;  /* NULL: nothing */
+  bool widened;
   bool narrow;            /* products are exact in double */
   int64_t element;        /* that `enclosure` is of; -1 */
   bool inside;            /* a subset of it, by certified arithmetic */
@@ -35,10 +37,13 @@ typedef struct pf_group {
 typedef struct pf_prepared {
   const pf_plan *plan;
   pf_summation order;
+  const pf_declared *declared;    /* NULL: nothing */
+  bool widened;
   const double *const *given;     /* replays that are known: pf_ask */
   int same_as;                    /* an earlier ask with the same answers; -1 */
   pf_vectors vectors[PF_MAX_STEPS];  /* of casts of x or y */
   int group[PF_MAX_STEPS];        /* of sums in an open order */
+  int flushed[PF_MAX_STEPS];      /* declared: the group of operands that may be flushed; -1 */
   const double *replayed[PF_MAX_STEPS];  /* results of sums whose order is stated */
 } pf_prepared;
 
@@ -66,6 +71,41 @@ struct pf_encloser {
   bool inside;      /* pf_enclose_inside is at work */
   pf_block *block;  /* for pf_enclose_block */
 };
+
+/* --- enclosure_prepare.c ------------------------------------------------------------------- */
+
+pf_vectors pf_vectors_of(const pf_encloser *e, const pf_prepared *q, int ref);
+const pf_line *pf_scan_lines(const double *v, int64_t lines, int64_t k, pf_arena *a);
+/* The group of a sum: one that is there, or a new one. */
+int pf_group_of(pf_encloser *e, const pf_prepared *q, const pf_step *s, const pf_vectors *x,
+                const pf_vectors *y);
+
+/* --- enclosure_declared.c: engines that declare something ---------------------------------- */
+
+/* The groups of step i, a sum in an open order. */
+pf_status pf_declared_prepare(pf_encloser *e, pf_prepared *q, int i);
+/* Can the ask be walked in blocks? */
+bool pf_declared_in_blocks(const pf_encloser *e, const pf_prepared *q);
+/* Leaves those ends of a block of sums unknown that what is declared could make weak. */
+void pf_declared_blank(const pf_encloser *e, const pf_prepared *q, int i, int n, pf_span *span);
+/* What flushed c, bias, alpha and beta may take from a sum, value units. */
+double pf_declared_lost(const pf_encloser *e, const pf_group *g, const pf_sum *sum,
+                        const pf_truth *truth);
+/* Sums of integers that may saturate. */
+pf_enclosure pf_declared_integers(pf_encloser *e, const pf_group *g, const pf_sum *sum,
+                                  const pf_truth *truth);
+/* From the enclosure of a sum's group to what the engine may hold before it is rounded... */
+pf_enclosure pf_declared_sum(pf_encloser *e, const pf_prepared *q, int i, int64_t element,
+                             pf_enclosure sum);
+/* ...and to what it may store. */
+void pf_declared_round(const pf_encloser *e, const pf_prepared *q, int i, pf_enclosure *sum);
+
+/* --- the others ---------------------------------------------------------------------------- */
+
+/* One group's sum for an element. */
+pf_enclosure pf_enclose_group(pf_encloser *e, int group, int64_t element);
+/* What a rounding to f adds to the radius. */
+double pf_rounding_radius(const pf_encloser *e, const pf_format *f, const pf_set *s, double radius);
 
 /* The last part of pf_encloser_new. */
 pf_status pf_block_prepare(pf_encloser *e);

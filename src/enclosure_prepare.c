@@ -8,7 +8,7 @@
 #include "engine_reference.h"
 #include "interpret.h"
 
-static const pf_line *scan_lines(const double *v, int64_t lines, int64_t k, pf_arena *a)
+const pf_line *pf_scan_lines(const double *v, int64_t lines, int64_t k, pf_arena *a)
 {
   pf_line *line = pf_alloc_array(a, (size_t)lines, sizeof *line);
   for (int64_t i = 0; line && i < lines; i++) {
@@ -29,7 +29,7 @@ static const pf_line *scan_lines(const double *v, int64_t lines, int64_t k, pf_a
   return line;
 }
 
-static pf_vectors vectors_of(const pf_encloser *e, const pf_prepared *q, int ref)
+pf_vectors pf_vectors_of(const pf_encloser *e, const pf_prepared *q, int ref)
 {
   return ref == PF_REF_X ? e->x : ref == PF_REF_Y ? e->y : q->vectors[ref - PF_REF_STEP];
 }
@@ -37,7 +37,7 @@ static pf_vectors vectors_of(const pf_encloser *e, const pf_prepared *q, int ref
 static pf_status prepare_operand(pf_encloser *e, pf_prepared *q, int i, bool x_side)
 {
   const pf_problem *p = e->problem;
-  const pf_vectors from = vectors_of(e, q, q->plan->step[i].a);
+  const pf_vectors from = pf_vectors_of(e, q, q->plan->step[i].a);
   pf_vectors *to = &q->vectors[i];
   *to = from;
   if (q->plan->exact[i])
@@ -45,7 +45,7 @@ static pf_status prepare_operand(pf_encloser *e, pf_prepared *q, int i, bool x_s
   const pf_status status = pf_cast_vectors(p, q->plan, i, from.values, e->arena, &to->values);
   if (status)
     return status;
-  to->line = scan_lines(to->values, x_side ? p->x_lines : p->y_lines, p->shape.k, e->arena);
+  to->line = pf_scan_lines(to->values, x_side ? p->x_lines : p->y_lines, p->shape.k, e->arena);
   to->precision = q->plan->step[i].out.precision;
   return to->line ? PF_OK : PF_NO_MEMORY;
 }
@@ -58,19 +58,26 @@ static bool same_order(const pf_problem *p, const pf_summation *a, const pf_summ
          pf_summation_depth(a, p->shape.k) == pf_summation_depth(b, p->shape.k);
 }
 
-static int group_of(pf_encloser *e, const pf_step *s, const pf_summation *order,
-                    const pf_vectors *x, const pf_vectors *y)
+static bool same_declared(const pf_declared *a, const pf_declared *b)
+{
+  return a == b || (a && b && pf_declared_equal(a, b));
+}
+
+int pf_group_of(pf_encloser *e, const pf_prepared *q, const pf_step *s, const pf_vectors *x,
+                const pf_vectors *y)
 {
   for (int i = 0; i < e->groups; i++) {
     const pf_group *g = &e->group[i];
     if (g->x.values == x->values && g->y.values == y->values && g->step->alpha == s->alpha &&
         g->step->c == s->c && g->step->bias == s->bias &&
         pf_format_equal(&g->step->acc.format, &s->acc.format) &&
-        same_order(e->problem, &g->order, order))
+        same_order(e->problem, &g->order, &q->order) &&
+        same_declared(g->declared, q->declared) && g->widened == q->widened)
       return i;
   }
   e->group[e->groups] =
-      (pf_group){.step = s, .order = *order, .x = *x, .y = *y, .element = -1,
+      (pf_group){.step = s, .order = q->order, .x = *x, .y = *y, .element = -1,
+                 .declared = q->declared, .widened = q->widened,
                  .narrow = x->precision <= 24 && y->precision <= 24};
   return e->groups++;
 }
@@ -79,9 +86,11 @@ static pf_status prepare_sum(pf_encloser *e, pf_prepared *q, int i)
 {
   const pf_problem *p = e->problem;
   const pf_step *s = &q->plan->step[i];
-  const pf_vectors x = vectors_of(e, q, s->a), y = vectors_of(e, q, s->b);
+  const pf_vectors x = pf_vectors_of(e, q, s->a), y = pf_vectors_of(e, q, s->b);
+  if (s->acc.sum.order == PF_ANY_ORDER && q->declared)
+    return pf_declared_prepare(e, q, i);
   if (s->acc.sum.order == PF_ANY_ORDER) {
-    q->group[i] = group_of(e, s, &q->order, &x, &y);
+    q->group[i] = pf_group_of(e, q, s, &x, &y);
     return PF_OK;
   }
   if (q->given && q->given[i]) {
@@ -91,7 +100,7 @@ static pf_status prepare_sum(pf_encloser *e, pf_prepared *q, int i)
   double *results = pf_alloc_array(e->arena, (size_t)p->shape.outputs, sizeof *results);
   if (!results)
     return PF_NO_MEMORY;
-  pf_reference_step(p, s, &s->acc.sum, x.values, y.values, results);
+  pf_reference_step(p, s, &s->acc.sum, x.values, y.values, e->arena, results);
   q->replayed[i] = results;
   return PF_OK;
 }
@@ -144,7 +153,8 @@ static int last_result(const pf_prepared *q)
 
 static bool same_answers(const pf_problem *p, const pf_prepared *a, const pf_prepared *b)
 {
-  return pf_plan_equal(a->plan, b->plan) && same_order(p, &a->order, &b->order);
+  return pf_plan_equal(a->plan, b->plan) && same_order(p, &a->order, &b->order) &&
+         same_declared(a->declared, b->declared) && a->widened == b->widened;
 }
 
 static const char *uncovered(const pf_problem *p)
@@ -156,6 +166,18 @@ static const char *uncovered(const pf_problem *p)
   if (!isfinite(p->what->beta))
     return "beta is not finite";
   return NULL;
+}
+
+pf_ask pf_ask_of(const pf_plan *plan, const pf_engine *engine, const pf_run *run)
+{
+  pf_ask ask = {.plan = plan, .order = engine->sum};
+  if (!run || !run->declared)
+    return ask;
+  ask.order = run->declared->sum;
+  ask.widened = run->widened;
+  if (pf_declared_matters(run->declared))
+    ask.declared = run->declared;
+  return ask;
 }
 
 bool pf_encloser_alike(const pf_encloser *e, int ask, int other)
@@ -170,16 +192,19 @@ pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf
   *why = uncovered(p);
   if (*why)
     return PF_UNSUPPORTED;
+  int most = count;  /* what is declared may take two groups a step */
+  for (int i = 0; i < count; i++)
+    most += asks[i].declared != NULL;
   pf_encloser *e = pf_alloc(a, sizeof *e);
   pf_prepared *prepared = pf_alloc_array(a, (size_t)count, sizeof *prepared);
-  pf_group *groups = pf_alloc_array(a, (size_t)count * PF_MAX_STEPS, sizeof *groups);
+  pf_group *groups = pf_alloc_array(a, (size_t)most * PF_MAX_STEPS, sizeof *groups);
   if (!e || !prepared || !groups)
     return PF_NO_MEMORY;
   *e = (pf_encloser){.problem = p, .oracle = oracle, .arena = a, .count = count, .ask = prepared,
                      .group = groups};
-  e->x = (pf_vectors){p->x_vectors, scan_lines(p->x_vectors, p->x_lines, p->shape.k, a),
+  e->x = (pf_vectors){p->x_vectors, pf_scan_lines(p->x_vectors, p->x_lines, p->shape.k, a),
                       pf_format_of(p->what->operand[PF_X].dtype)->precision};
-  e->y = (pf_vectors){p->y_vectors, scan_lines(p->y_vectors, p->y_lines, p->shape.k, a),
+  e->y = (pf_vectors){p->y_vectors, pf_scan_lines(p->y_vectors, p->y_lines, p->shape.k, a),
                       pf_format_of(p->what->operand[PF_Y].dtype)->precision};
   if (!e->x.line || !e->y.line)
     return PF_NO_MEMORY;
@@ -187,6 +212,8 @@ pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf
     pf_prepared *q = &prepared[i];
     q->plan = asks[i].plan;
     q->order = asks[i].order;
+    q->declared = asks[i].declared;
+    q->widened = q->declared && asks[i].widened;
     q->given = asks[i].replayed;
     q->same_as = -1;
     for (int j = 0; j < i && q->same_as < 0; j++)

@@ -57,20 +57,25 @@ static pf_set finite_set(const pf_encloser *e, const pf_format *acc, const pf_bo
 
 /* Residues of sums and products are those of the residues: an accumulator that wraps gives v modulo
    2^bits in every order, and wherever alpha is applied. */
-static void enclose_integers(pf_encloser *e, pf_group *g)
+static void enclose_integers(pf_encloser *e, pf_group *g, const pf_asked *k)
 {
+  if (g->declared && g->declared->s32) {
+    g->enclosure = pf_declared_integers(e, g, &k->sum, &k->truth);
+    return;
+  }
   const double v = e->oracle->nearest(e->oracle->state, &g->step->acc.format);
   g->enclosure = (pf_enclosure){.set = pf_set_point(v)};
 }
 
+/* lost: what else may be missing, value units. */
 static pf_bound bound_of(const pf_group *g, const pf_sum *sum, const pf_truth *truth, int64_t x,
-                         int64_t y)
+                         int64_t y, double lost)
 {
   const pf_bound_input in = {
     .acc = &g->step->acc.format, .order = g->order,
     .x_precision = g->x.precision, .y_precision = g->y.precision,
     .x_quantum = g->x.line[x].quantum, .y_quantum = g->y.line[y].quantum,
-    .sum = sum, .truth = truth,
+    .sum = sum, .truth = truth, .flushes = g->declared && g->declared->flush_sums, .lost = lost,
   };
   return pf_bound_of(&in);
 }
@@ -94,24 +99,30 @@ static void enclose_special_inside(pf_group *g, const pf_sum *sum, int64_t x, in
   const pf_truth either = {.positive = most, .negative = most, .products = most};
   bool no_overflow = false;
   if (fabs(sum->alpha) == 1) {
-    const pf_bound bound = bound_of(g, sum, &either, x, y);
+    const pf_bound bound = bound_of(g, sum, &either, x, y, 0);
     no_overflow = !bound.plus_infinity && !bound.minus_infinity;
   }
+  if (g->declared && (g->declared->zero_skip || g->declared->alpha_zero))
+    return;
   g->enclosure.whole =
-      pf_special_certain(sum, &g->step->acc.format, no_overflow, &g->enclosure.set);
+      pf_special_certain(sum, &g->step->acc.format, no_overflow, &g->enclosure.set) &&
+      !g->declared;
 }
 
-/* The sum leaves the accumulator's range, and no partial sum can on the other side. */
+/* The sum leaves the accumulator's range, and no partial sum can on the other side: there it is at
+   most (1 + relative) times what that side's terms add up to, and what underflows (bound.c). */
 static bool surely_infinite(const pf_sum *sum, const pf_format *acc, const pf_certified *v,
                             double error)
 {
   const double outside = fabs(v->value) - 2 * (error + v->radius + fabs(v->tail));
-  return fabs(sum->alpha) == 1 && outside >= 2 * acc->max &&
-         pf_one_sided(sum, v->value > 0) + 2 * error < acc->max / 2;
+  const double lost = ldexp((double)(sum->k + 2), pf_quantum(acc));
+  return fabs(sum->alpha) == 1 && error < v->magnitude && outside >= 2 * acc->max &&
+         2 * pf_one_sided(sum, v->value > 0) + lost < acc->max / 2;
 }
 
 /* A subset of the interval: the bound of the least magnitude around the farthest exact values. */
-static void enclose_finite_inside(pf_group *g, const pf_sum *sum, int64_t x, int64_t y)
+static void enclose_finite_inside(const pf_encloser *e, pf_group *g, const pf_sum *sum, int64_t x,
+                                  int64_t y)
 {
   const pf_format *acc = &g->step->acc.format;
   const int x_quantum = g->x.line[x].quantum, y_quantum = g->y.line[y].quantum;
@@ -120,7 +131,8 @@ static void enclose_finite_inside(pf_group *g, const pf_sum *sum, int64_t x, int
   if (!(g->narrow ? pf_certify : pf_certify_f64)(sum, zero ? 0 : x_quantum + y_quantum, &v))
     return;
   const pf_truth least = {.positive = v.magnitude, .products = v.magnitude};
-  const pf_bound bound = bound_of(g, sum, &least, x, y);
+  const double lost = g->declared ? pf_declared_lost(e, g, sum, &least) : 0;
+  const pf_bound bound = bound_of(g, sum, &least, x, y, lost);
   pf_set *s = &g->enclosure.set;
   s->lo = pf_certified_low(&v, bound.error);
   s->hi = pf_certified_high(&v, bound.error);
@@ -149,7 +161,7 @@ static void enclose_inside(pf_encloser *e, pf_group *g, int64_t element)
   if (g->x.line[x].special || g->y.line[y].special || addends_special(&sum))
     enclose_special_inside(g, &sum, x, y);
   else
-    enclose_finite_inside(g, &sum, x, y);
+    enclose_finite_inside(e, g, &sum, x, y);
 }
 
 static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
@@ -161,16 +173,25 @@ static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
   g->element = element;
   g->inside = false;
   if (pf_is_integer(acc)) {
-    enclose_integers(e, g);
+    enclose_integers(e, g, k);
     return;
   }
-  const pf_bound bound = bound_of(g, &k->sum, &k->truth, x, y);
+  const double lost = g->declared ? pf_declared_lost(e, g, &k->sum, &k->truth) : 0;
+  const pf_bound bound = bound_of(g, &k->sum, &k->truth, x, y, lost);
   const bool special =
       g->x.line[x].special || g->y.line[y].special || addends_special(&k->sum);
   g->enclosure = (pf_enclosure){.set = finite_set(e, acc, &bound), .radius = bound.error,
                                 .weak = bound.weak && !special};
   if (special)
-    g->enclosure.set = pf_special_set(&k->sum, acc, &bound, &g->enclosure.set);
+    g->enclosure.set = pf_special_set(&k->sum, acc, &bound, g->declared, &g->enclosure.set);
+}
+
+pf_enclosure pf_enclose_group(pf_encloser *e, int group, int64_t element)
+{
+  pf_group *g = &e->group[group];
+  if (g->element != element || g->inside != e->inside)
+    (e->inside ? enclose_inside : enclose_group)(e, g, element);
+  return g->enclosure;
 }
 
 pf_enclosure pf_enclose_sum(pf_encloser *e, const pf_prepared *q, int i, int64_t element)
@@ -178,10 +199,8 @@ pf_enclosure pf_enclose_sum(pf_encloser *e, const pf_prepared *q, int i, int64_t
   if (q->replayed[i])
     return (pf_enclosure){.set = pf_set_point(q->replayed[i][element]), .radius = INFINITY,
                           .whole = true};
-  pf_group *g = &e->group[q->group[i]];
-  if (g->element != element || g->inside != e->inside)
-    (e->inside ? enclose_inside : enclose_group)(e, g, element);
-  return g->enclosure;
+  const pf_enclosure sum = pf_enclose_group(e, q->group[i], element);
+  return q->declared ? pf_declared_sum(e, q, i, element, sum) : sum;
 }
 
 double pf_exact(pf_encloser *e, int64_t element, bool *special)

@@ -11,6 +11,7 @@ typedef enum pf_misdeed {
   PF_WROTE_OUTSIDE,   /* changed a byte outside its output */
   PF_CHANGED_INPUT,   /* changed an operand */
   PF_CHANGED_FENV,    /* left another rounding mode or flush-to-zero */
+  PF_UNREPEATABLE,    /* gave other bits for the same call */
   PF_DIED             /* crashed, hung, or answered what is no answer */
 } pf_misdeed;
 
@@ -39,6 +40,7 @@ typedef struct pf_call {
   const pf_matrix *out;     /* takes the result of the last step, in its storage dtype */
   bool in_place;            /* out is c */
   pf_answer *answer;        /* the engine's to fill in */
+  double *results;          /* gives_doubles: takes it instead, one a output, row-major */
 } pf_call;
 
 typedef struct pf_engine {
@@ -55,7 +57,10 @@ typedef struct pf_engine {
                                   declines may be legalised */
   bool one_step;               /* never takes more than one step */
   bool whole_graph;            /* takes cases, not steps */
+  bool as_is;                  /* foreign: what it declines is not legalised */
   bool replays;                /* runs a sum whose order is stated as enclosures replay it */
+  bool gives_doubles;          /* our own loops: values of the last step's format, and no tensor
+                                  that would have to be guarded and read */
   const void *data;            /* the engine's own */
   /* Can it run these steps?  PF_OK, or PF_UNSUPPORTED with *why set to a text that holds until the
      next call. */

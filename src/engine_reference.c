@@ -2,6 +2,7 @@
 #include "engine_reference.h"
 
 #include "reference.h"
+#include "reference_lanes.h"
 
 pf_sum pf_step_terms(const pf_problem *p, const pf_step *step, const double *x_vectors,
                      const double *y_vectors, int64_t element)
@@ -20,8 +21,11 @@ pf_sum pf_step_terms(const pf_problem *p, const pf_step *step, const double *x_v
 }
 
 void pf_reference_step(const pf_problem *p, const pf_step *step, const pf_summation *s,
-                       const double *x_vectors, const double *y_vectors, double *results)
+                       const double *x_vectors, const double *y_vectors, pf_arena *scratch,
+                       double *results)
 {
+  if (pf_reference_lanes(pf_isa_best(), p, step, s, x_vectors, y_vectors, scratch, results))
+    return;
   for (int64_t i = 0; i < p->shape.outputs; i++) {
     const pf_sum terms = pf_step_terms(p, step, x_vectors, y_vectors, i);
     results[i] = pf_reference_sum(&step->acc, s, step->kind == PF_MULSUM, &step->out, &terms);
@@ -39,33 +43,20 @@ static pf_status supports(const pf_engine *e, const pf_call *call, const char **
 
 static pf_status run(const pf_engine *e, const pf_call *call, pf_arena *scratch)
 {
-  const pf_problem *p = call->problem;
-  const pf_shape *s = &p->shape;
-  const pf_matrix *out = call->out;
-  double *results = pf_alloc_array(scratch, (size_t)s->outputs, sizeof *results);
-  if (!results)
-    return PF_NO_MEMORY;
-  pf_reference_step(p, call->steps, &e->sum, call->x_vectors, call->y_vectors, results);
-  const int bytes = pf_dtype_of(out->dtype)->bytes;
-  int64_t i = 0;
-  for (int64_t b = 0; b < s->batches; b++)
-    for (int64_t row = 0; row < s->m; row++) {
-      char *at = (char *)out->data + (pf_batch_offset(p, out, b) + row * out->row_stride) * bytes;
-      for (int64_t column = 0; column < s->n; column++, at += out->column_stride * bytes)
-        pf_store(out->dtype, at, results[i++]);
-    }
+  pf_reference_step(call->problem, call->steps, &e->sum, call->x_vectors, call->y_vectors, scratch,
+                    call->results);
   return PF_OK;
 }
 
 #define REFERENCE(NAME, TEXT, NOTE, ...)                                              \
   const pf_engine pf_reference_##NAME = {                                             \
     .name = "reference:" TEXT, .note = NOTE, .sum = {__VA_ARGS__, false},             \
-    .listed = true, .reads_vectors = true, .replays = true,                           \
+    .listed = true, .reads_vectors = true, .replays = true, .gives_doubles = true,    \
     .supports = supports, .run = run};                                                \
   const pf_engine pf_reference_##NAME##_fma = {                                       \
     .name = "reference:" TEXT "+fma", .note = NOTE ", fused multiply-add",            \
     .sum = {__VA_ARGS__, true}, .listed = true, .reads_vectors = true,                \
-    .replays = true, .supports = supports, .run = run};
+    .replays = true, .gives_doubles = true, .supports = supports, .run = run};
 
 REFERENCE(forward, "forward", "first term to last", PF_FORWARD, 0)
 REFERENCE(backward, "backward", "last term to first", PF_BACKWARD, 0)

@@ -244,7 +244,7 @@ static pf_status explain_step(const pf_measuring *m, int i, pf_explanation *out)
 static pf_status allowed_there(const pf_result *r, const pf_measuring *m, int64_t element,
                                pf_enclosure *out)
 {
-  const pf_ask ask = {.plan = r->plan, .order = r->engine->sum};
+  const pf_ask ask = pf_ask_of(r->plan, r->engine, r->run);
   const char *why;
   pf_encloser *e;
   PF_TRY(pf_encloser_new(m->problem, m->oracle, &ask, 1, m->arena, &e, &why));

@@ -87,8 +87,12 @@ static pf_graph pick_graph(const decoder *d)
 static void free_sizes(const uint8_t *head, sizes *z, int *batch_rank)
 {
   const uint8_t *at = head + PF_HEAD_SIZES;
+  const bool dot = head[PF_HEAD_VECTORS] >> 6 == 3;
   for (int i = 0; i < PF_SIZES; i++, at += 3)
-    z->size[i] = i < PF_SIZE_BATCH ? pf_head_size(at) : pf_head_batch_size(at);
+    z->size[i] = i == PF_SIZE_K      ? pf_head_sum_size(at)
+                 : i > PF_SIZE_K     ? pf_head_batch_size(at)
+                 : dot               ? 1
+                                     : pf_head_size(at);
   z->x_vector = (head[PF_HEAD_VECTORS] & 7) == 7;
   z->y_vector = (head[PF_HEAD_VECTORS] >> 3 & 7) == 7;
   *batch_rank = pf_batch_slots[head[PF_HEAD_BATCH] & 15];
@@ -114,14 +118,28 @@ static int kept_batch(int batch_rank, uint8_t byte)
   return drop < batch_rank ? batch_rank - drop : 0;
 }
 
+/* Where the limit of work is a lower one, results get an eighth of it: the rest is for long sums. */
+static void clamp_sizes(const decoder *d, bool free, int64_t size[PF_SIZES])
+{
+  const int halvings = free ? pf_head_halvings(d->head[PF_HEAD_WORK]) : 0;
+  const int64_t less = d->work >> halvings, work = less > 0 ? less : 1, k = size[PF_SIZE_K];
+  if (halvings > 0) {
+    size[PF_SIZE_K] = 1;
+    pf_fuzz_clamp(work < 8 ? 1 : work / 8, size);
+    size[PF_SIZE_K] = k;
+  }
+  pf_fuzz_clamp(work, size);
+}
+
 static sizes read_sizes(const decoder *d)
 {
   sizes z = {0};
+  const bool free = !(d->head[PF_HEAD_SHAPE] & 0x80);
   int batch_rank;
-  if (d->head[PF_HEAD_SHAPE] & 0x80)
-    common_sizes(d->head[PF_HEAD_SHAPE], &z, &batch_rank);
-  else
+  if (free)
     free_sizes(d->head, &z, &batch_rank);
+  else
+    common_sizes(d->head[PF_HEAD_SHAPE], &z, &batch_rank);
   z.x_batch = z.x_vector ? 0 : kept_batch(batch_rank, d->head[PF_HEAD_X_RANK]);
   z.y_batch = z.y_vector || pf_graph_of(d->c->graph)->weight
                   ? 0 : kept_batch(batch_rank, d->head[PF_HEAD_Y_RANK]);
@@ -132,7 +150,7 @@ static sizes read_sizes(const decoder *d)
   batch_rank = z.x_batch > z.y_batch ? z.x_batch : z.y_batch;
   for (int i = batch_rank; i < PF_MAX_BATCH; i++)
     z.size[PF_SIZE_BATCH + i] = 1;
-  pf_fuzz_clamp(d->work, z.size);
+  clamp_sizes(d, free, z.size);
   return z;
 }
 
@@ -361,8 +379,6 @@ static void set_limits(decoder *d, const pf_filter *filter)
   d->work = d->filter.max_work > 0 ? d->filter.max_work : PF_FUZZ_WORK;
   if (d->work > PF_MAX_WORK)
     d->work = PF_MAX_WORK;
-  const int64_t less = d->work >> pf_work_halvings[d->head[PF_HEAD_WORK] & 7];
-  d->work = less > 0 ? less : 1;
   d->storage = pf_fuzz_storage(d->work);
 }
 

@@ -35,26 +35,35 @@ static void put_wide_size(uint8_t *at, int64_t size)
   at[2] = (uint8_t)size;
 }
 
+/* Small ones as the byte that leads to their neighbours. */
 static void put_size(uint8_t *at, int64_t size)
 {
-  if (size >= 1 && size <= 8)
+  if (size >= 1 && size <= 4)
     at[0] = (uint8_t)(size - 1);
+  else if (size >= 1 && size <= 8)
+    at[0] = (uint8_t)(0xa0 + size - 1);
   else if (size >= 1 && size <= 16)
-    at[0] = (uint8_t)(0x60 + size - 1);
-  else if (size < 64)
-    at[0] = (uint8_t)(0xa0 + size);
+    at[0] = (uint8_t)(0xe0 + size - 1);
+  else
+    put_wide_size(at, size);
+}
+
+static void put_sum_size(uint8_t *at, int64_t size)
+{
+  if (size >= 1 && size <= 64)
+    at[0] = (uint8_t)(size - 1);
   else
     put_wide_size(at, size);
 }
 
 static void put_batch_size(uint8_t *at, int64_t size)
 {
-  if (size >= 1 && size <= 4)
+  if (size >= 1 && size <= 2)
     at[0] = (uint8_t)(size - 1);
+  else if (size >= 1 && size <= 4)
+    at[0] = (uint8_t)(0xa0 + size - 1);
   else if (size >= 1 && size <= 16)
-    at[0] = (uint8_t)(0xc0 + size - 1);
-  else if (size == 0)
-    at[0] = 0xf0;
+    at[0] = (uint8_t)(0xe0 + size - 1);
   else
     put_wide_size(at, size);
 }
@@ -63,8 +72,10 @@ static void put_sizes(uint8_t *head, const pf_shape *s, const int64_t size[PF_SI
 {
   for (int i = 0; i < PF_SIZES; i++) {
     uint8_t *at = head + PF_HEAD_SIZES + 3 * i;
-    if (i < PF_SIZE_BATCH)
+    if (i < PF_SIZE_K)
       put_size(at, size[i]);
+    else if (i == PF_SIZE_K)
+      put_sum_size(at, size[i]);
     else
       put_batch_size(at, size[i]);
   }
@@ -243,8 +254,7 @@ static void put_head(uint8_t *head, const pf_case *c, const pf_shape *s,
   head[PF_HEAD_KIND] = (uint8_t)slot_of(pf_kind_slots, x->values.kind);
   put_scalar(head + PF_HEAD_ALPHA, c->alpha, f64);
   put_scalar(head + PF_HEAD_BETA, c->beta, f64);
-  while (pf_work_halvings[head[PF_HEAD_WORK]] > 0)
-    head[PF_HEAD_WORK]++;
+  head[PF_HEAD_WORK] = PF_WORK_ALL;
   head[PF_HEAD_IN_PLACE] = c->out_is_c ? 7 : 0;
   head[PF_HEAD_EDITS] = edits > 0 ? 0xff : 0;
   head[PF_HEAD_EDITS + 1] = (uint8_t)edits;

@@ -6,17 +6,17 @@
    and sit where kernels change: vector lengths, block sizes, and one beside. */
 const pf_common_shape pf_common_shapes[64] = {
   {{32, 7}, 1, 1, 8, 0, 0},     /* the script that began all this */
-  {{0}, 1, 1, 1, 0, 0},         {{0}, 2, 2, 2, 0, 0},         {{0}, 3, 3, 3, 0, 0},
+  {{0}, 1, 1, 1, 0, 0},         {{0}, 2, 3, 2, 0, 0},         {{0}, 3, 3, 3, 0, 0},
   {{0}, 4, 4, 4, 0, 0},         {{0}, 5, 6, 7, 0, 0},         {{0}, 8, 8, 8, 0, 0},
-  {{0}, 16, 16, 16, 0, 0},      {{0}, 32, 32, 16, 0, 0},      {{0}, 25, 25, 25, 0, 0},
+  {{0}, 16, 16, 16, 0, 0},
   /* tall, wide, outer products */
-  {{0}, 128, 4, 8, 0, 0},       {{0}, 512, 2, 16, 0, 0},      {{0}, 1024, 1, 4, 0, 0},
-  {{0}, 4, 128, 8, 0, 0},       {{0}, 2, 512, 16, 0, 0},      {{0}, 1, 1024, 4, 0, 0},
-  {{0}, 16, 16, 1, 0, 0},       {{0}, 64, 64, 1, 0, 0},       {{0}, 33, 17, 2, 0, 0},
+  {{0}, 128, 1, 4, 0, 0},       {{0}, 64, 1, 8, 0, 0},        {{0}, 70, 1, 16, 0, 0},
+  {{0}, 1, 128, 4, 0, 0},       {{0}, 1, 64, 8, 0, 0},        {{0}, 1, 70, 16, 0, 0},
+  {{0}, 9, 8, 1, 0, 0},         {{0}, 33, 2, 1, 0, 0},        {{0}, 2, 33, 4, 0, 0},
   /* matrix times vector, vector times matrix, dot products */
-  {{0}, 16, 1, 64, 0, 1},       {{0}, 65, 1, 33, 0, 1},       {{0}, 1, 16, 64, 1, 0},
-  {{0}, 1, 65, 33, 1, 0},       {{0}, 1, 1, 16, 1, 1},        {{0}, 1, 1, 257, 1, 1},
-  {{0}, 1, 1, 4096, 1, 1},      {{4}, 1, 9, 12, 1, 0},        {{4}, 9, 1, 12, 0, 1},
+  {{0}, 16, 1, 32, 0, 1},       {{0}, 65, 1, 9, 0, 1},        {{0}, 1, 16, 32, 1, 0},
+  {{0}, 1, 65, 9, 1, 0},        {{0}, 1, 1, 16, 1, 1},        {{0}, 1, 1, 257, 1, 1},
+  {{0}, 1, 1, 600, 1, 1},       {{4}, 1, 9, 12, 1, 0},        {{4}, 9, 1, 12, 0, 1},
   /* tails along K */
   {{0}, 3, 3, 5, 0, 0},         {{0}, 3, 3, 7, 0, 0},         {{0}, 3, 3, 9, 0, 0},
   {{0}, 2, 5, 15, 0, 0},        {{0}, 2, 5, 17, 0, 0},        {{0}, 4, 3, 31, 0, 0},
@@ -24,15 +24,18 @@ const pf_common_shape pf_common_shapes[64] = {
   {{0}, 1, 3, 127, 0, 0},       {{0}, 1, 3, 129, 0, 0},       {{0}, 2, 1, 255, 0, 0},
   {{0}, 2, 1, 257, 0, 0},
   /* tails along M and N */
-  {{0}, 7, 9, 8, 0, 0},         {{0}, 17, 15, 16, 0, 0},      {{0}, 6, 16, 4, 0, 0},
-  {{0}, 13, 31, 10, 0, 0},      {{0}, 9, 1, 16, 0, 0},        {{0}, 1, 9, 16, 0, 0},
+  {{0}, 7, 9, 8, 0, 0},         {{0}, 17, 9, 4, 0, 0},        {{0}, 6, 16, 4, 0, 0},
+  {{0}, 65, 2, 8, 0, 0},        {{0}, 2, 65, 8, 0, 0},        {{0}, 9, 1, 16, 0, 0},
+  {{0}, 1, 9, 16, 0, 0},
+  /* one product of two vectors, short to long */
+  {{0}, 1, 1, 8, 0, 0},         {{0}, 1, 1, 64, 0, 0},        {{0}, 1, 1, 256, 0, 0},
+  {{0}, 1, 1, 513, 0, 0},       {{0}, 1, 1, 1024, 0, 0},
   /* long sums */
-  {{0}, 1, 1, 1024, 0, 0},      {{0}, 4, 4, 1024, 0, 0},      {{0}, 1, 8, 1024, 0, 0},
-  {{0}, 1, 1, 4096, 0, 0},      {{0}, 2, 2, 4096, 0, 0},      {{0}, 3, 5, 1000, 0, 0},
+  {{0}, 4, 4, 100, 0, 0},       {{0}, 2, 3, 300, 0, 0},       {{0}, 8, 8, 129, 0, 0},
   /* batches */
-  {{2}, 3, 4, 5, 0, 0},         {{8}, 8, 8, 8, 0, 0},         {{64}, 2, 2, 4, 0, 0},
-  {{128}, 1, 1, 16, 0, 0},      {{2, 3}, 4, 5, 6, 0, 0},      {{2, 4}, 16, 16, 8, 0, 0},
-  {{1, 1}, 5, 4, 9, 0, 0},      {{3}, 17, 1, 33, 0, 0},
+  {{2}, 3, 4, 5, 0, 0},         {{8}, 2, 2, 8, 0, 0},         {{32}, 1, 1, 16, 0, 0},
+  {{2, 3}, 2, 3, 6, 0, 0},      {{2, 4}, 2, 3, 16, 0, 0},     {{1, 1}, 5, 4, 14, 0, 0},
+  {{3}, 9, 1, 17, 0, 0},
   /* nothing to add up, nothing to compute */
   {{0}, 3, 4, 0, 0, 0},         {{0}, 0, 4, 3, 0, 0},         {{2}, 4, 0, 3, 0, 0},
 };
@@ -69,8 +72,8 @@ const uint8_t pf_kind_slots[16] = {
 };
 
 /* Zero bytes are what fuzzers like best: neither the slowest nor the poorest cases. */
-const uint8_t pf_work_halvings[8] = {3, 2, 4, 1, 5, 6, 0, 7};
-const uint8_t pf_batch_slots[16] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4};
+static const uint8_t work_halvings[16] = {4, 3, 4, 5, 4, 3, 4, 5, 4, 3, 4, 2, 4, 5, 3, 2};
+const uint8_t pf_batch_slots[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4};
 const uint8_t pf_drop_slots[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4};
 const uint8_t pf_addend_slots[16] = {
   0, 0, 0, 0, 0, 0, PF_ADDEND_VECTOR, PF_ADDEND_VECTOR, PF_ADDEND_VECTOR, PF_ADDEND_VECTOR,
@@ -83,31 +86,60 @@ static int64_t wide_size(const uint8_t *at)
   return (at[0] & 3) << 16 | at[1] << 8 | at[2];
 }
 
+/* Widths of tiles, and one beside. */
+static const uint8_t tiles[16] = {16, 17, 15, 32, 33, 31, 64, 65, 63, 70, 16, 17, 32, 33, 24, 0};
+
 int64_t pf_head_size(const uint8_t *at)
 {
   if (at[0] < 0x60)
+    return 1 + (at[0] & 3);
+  if (at[0] < 0xb0)
     return 1 + (at[0] & 7);
-  if (at[0] < 0xa0)
-    return 1 + (at[0] & 15);
-  if (at[0] < 0xe0)
-    return at[0] - 0xa0;
   if (at[0] < 0xf0)
-    return 64 + at[1];
-  /* log-uniform: a shift by 0 to 11 */
+    return 1 + (at[0] & 15);
   if (at[0] < 0xfc)
-    return 1 + ((at[1] << 8 | at[2]) >> (at[0] - 0xf0));
+    return tiles[at[1] & 15];
+  return wide_size(at);
+}
+
+/* A power of two from 4 to 512, and one beside. */
+static int64_t near_power(uint8_t code)
+{
+  static const int8_t beside[4] = {0, 1, -1, 0};
+  static const uint8_t power[8] = {4, 3, 6, 5, 2, 5, 7, 8};
+  return (1 << power[code >> 2 & 7]) + beside[code & 3];
+}
+
+int64_t pf_head_sum_size(const uint8_t *at)
+{
+  if (at[0] < 0x40)
+    return 1 + at[0];
+  if (at[0] < 0xc0)
+    return near_power(at[0]);
+  if (at[0] < 0xd0)
+    return at[0] - 0xc0;
+  /* log-uniform: a shift by 2 to 12 */
+  if (at[0] < 0xfc)
+    return 1 + ((at[1] << 8 | at[2]) >> (2 + at[0] % 11));
   return wide_size(at);
 }
 
 int64_t pf_head_batch_size(const uint8_t *at)
 {
-  if (at[0] < 0xc0)
+  if (at[0] < 0xa0)
+    return 1 + (at[0] & 1);
+  if (at[0] < 0xe0)
     return 1 + (at[0] & 3);
   if (at[0] < 0xf0)
     return 1 + (at[0] & 15);
   if (at[0] < 0xfc)
     return at[0] - 0xf0;
   return wide_size(at);
+}
+
+int pf_head_halvings(uint8_t code)
+{
+  return code < PF_WORK_ALL ? work_halvings[code & 15] : 0;
 }
 
 int64_t pf_fuzz_storage(int64_t max_work)

@@ -9,13 +9,13 @@
      1        slot: graph
      2        top bit: the low six bits pick a common shape; else the sizes below hold
      3        slot: batch dimensions, 0 to 4
-     4        bits 0-2 all set: x is a vector; bits 3-5: y is
+     4        bits 0-2 all set: x is a vector; bits 3-5: y is; bits 6-7: M = N = 1
      5, 6     x: slot, leading batch dimensions left out; own: bit i, the i-th from the right is 1
      7, 8     the same for y
      9, 10    c: slot, its rank (bits 4-5 both set: left out where optional); top bit: bit i, its
               i-th dimension from the right is 1
      11, 12   the same for bias
-     13-21    M, N, K, three bytes each: pf_head_size
+     13-21    M, N, K, three bytes each: pf_head_size, for K pf_head_sum_size
      22-33    batch dimensions from the right, three bytes each: pf_head_batch_size
      34       slot: dtype
      35       slot: kind of values
@@ -25,8 +25,8 @@
      54       bits 0-2 all set: addmm in place, where dtypes allow
      55       edits: below 0xc0 none, below 0xf8 one to eight by the low three bits, else byte 56
      56       edits
-     57       low three bits: how often the limit of work is halved, by a table, so that most inputs
-              are quick
+     57       slot: how often the limit of work is halved where sizes are free, so that most inputs
+              are quick; PF_WORK_ALL and above: not at all
      58-64    scale of x, in a scaled graph:
        +0       low three bits: kind; 0xf8 and above: the scales are in the tail, not from the seed
        +1, +2   elements of a block: below 0xfc a slot (three bits) among common sizes; else the
@@ -94,6 +94,7 @@ enum {
 enum {
   PF_OWN = 0xc0,
   PF_LAYOUT_EXPLICIT = 0xff,
+  PF_WORK_ALL = 0xfc,
   PF_SCALE_EXPLICIT = 0xf8,
   PF_FUZZ_EDITS = 255,
   PF_EDIT_BYTES = 12
@@ -112,7 +113,6 @@ extern const pf_common_shape pf_common_shapes[64];
 extern const double pf_common_scalars[16];
 extern const uint8_t pf_graph_slots[16], pf_dtype_slots[16], pf_kind_slots[16];
 extern const uint8_t pf_scale_slots[8], pf_result_slots[16];
-extern const uint8_t pf_work_halvings[8];
 extern const uint8_t pf_batch_slots[16];  /* batch dimensions */
 extern const uint8_t pf_drop_slots[16];   /* leading dimensions left out */
 
@@ -121,8 +121,11 @@ enum { PF_ADDEND_VECTOR = 255 };
 extern const uint8_t pf_addend_slots[16];
 
 /* Sizes from three bytes, each value expressible, small ones frequent, zero rare. */
-int64_t pf_head_size(const uint8_t *at);        /* M, N, K: median near 7 */
-int64_t pf_head_batch_size(const uint8_t *at);  /* mostly 1 to 4 */
+int64_t pf_head_size(const uint8_t *at);        /* M, N: mostly 1 to 4, widths of tiles up to 70 */
+int64_t pf_head_sum_size(const uint8_t *at);    /* K: log-uniform, half of them near powers of two */
+int64_t pf_head_batch_size(const uint8_t *at);  /* mostly 1 or 2 */
+
+int pf_head_halvings(uint8_t code);  /* of the limit of work, by byte PF_HEAD_WORK */
 
 int pf_head_edits(const uint8_t *head);  /* how many edits the tail has */
 /* Halves the greatest size until the work and each tensor are within the limits. */

@@ -190,8 +190,14 @@ double pf_round(const pf_format *f, double x)
   const uint64_t bits = double_to_bits(x);
   const uint64_t sign = bits & SIGN_BIT;
   const uint64_t magnitude = bits & ~SIGN_BIT;
-  if (magnitude >= normal_bits(f) && f->rounding == PF_NEAREST_EVEN &&
-      f->precision < DBL_MANT_DIG) {
+  if (magnitude == 0) {
+    return f->has_negative_zero ? x : 0;
+  }
+  if (magnitude >= normal_bits(f) && f->precision == DBL_MANT_DIG) {
+    if (magnitude <= double_to_bits(f->max)) {
+      return x;
+    }
+  } else if (magnitude >= normal_bits(f) && f->rounding == PF_NEAREST_EVEN) {
     const uint64_t half = half_place(f);
     const uint64_t odd = (magnitude & 2 * half) != 0;
     const uint64_t rounded = (magnitude + half - 1 + odd) & ~(2 * half - 1);

@@ -7,6 +7,7 @@
 
 #include "control.h"
 #include "legalise.h"
+#include "rounding.h"
 
 typedef struct pf_machine {
   const pf_problem *problem;
@@ -38,8 +39,13 @@ static void scale_vectors(const pf_problem *p, const pf_format *f, bool x_side, 
   const pf_scales *s = x_side ? &p->x_scales : &p->y_scales;
   const int64_t lines = x_side ? p->x_lines : p->y_lines, k = p->shape.k;
   for (int64_t i = 0; i < lines; i++)
-    for (int64_t j = 0; j < k; j++)
-      to[i * k + j] = pf_round_product(f, pf_scale_at(s, i, j), from[i * k + j]);
+    for (int64_t j = 0, end; j < k; j = end) {
+      const double scale = pf_scale_at(s, i, j);
+      end = s->block < k - j ? j + s->block : k;
+      for (int64_t l = j; l < end; l++)
+        to[i * k + l] = scale;
+    }
+  pf_round_products(f, to, from, lines * k, to);
 }
 
 pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, const double *from,
@@ -51,14 +57,14 @@ pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, co
     return PF_OK;
   pf_plan_is_operand(plan, step, &x_side);
   const int64_t n = (x_side ? p->x_lines : p->y_lines) * p->shape.k;
-  double *to = pf_alloc_array(a, (size_t)n, sizeof *to);
+  double *to = pf_alloc_array_raw(a, (size_t)n, sizeof *to);
   if (!to)
     return PF_NO_MEMORY;
   const pf_format *f = &plan->step[step].out;
   if (plan->step[step].kind == PF_SCALE)
     scale_vectors(p, f, x_side, from, to);
-  for (int64_t i = 0; plan->step[step].kind == PF_CAST && i < n; i++)
-    to[i] = pf_round(f, from[i]);
+  else
+    pf_round_each(f, from, n, to);
   *out = to;
   return PF_OK;
 }
@@ -96,16 +102,33 @@ double pf_step_factor(const pf_step *s, const pf_problem *p, int64_t element)
   }
 }
 
-double pf_elementwise(const pf_step *s, const pf_problem *p, int64_t element, double a, double b)
+/* What a SCALE multiplies by at every output element. */
+static void factors_of(const pf_step *s, const pf_problem *p, double *to)
 {
-  if (s->kind == PF_ADD)
-    return pf_round_sum(&s->out, a, b);
-  if (s->kind == PF_CAST)
-    return pf_round(&s->out, a);
-  const double factor = pf_step_factor(s, p, element);
-  if (s->b == PF_REF_BETA && factor == 0)
-    return 0;
-  return pf_round_product(&s->out, factor, a);
+  const int64_t rows = p->shape.batches * p->shape.m, columns = p->shape.n;
+  const bool by_column = s->b == PF_REF_SCALE_Y;
+  for (int64_t row = 0; row < rows && columns; row++) {
+    const double same = pf_step_factor(s, p, row * columns);
+    for (int64_t column = 0; column < columns; column++)
+      *to++ = by_column && column ? pf_step_factor(s, p, row * columns + column) : same;
+  }
+}
+
+/* One elementwise step on the results a and b of others; b may be NULL. */
+static void apply(const pf_step *s, const pf_problem *p, const double *a, const double *b,
+                  double *to)
+{
+  const int64_t n = p->shape.outputs;
+  if (s->kind == PF_CAST) {
+    pf_round_each(&s->out, a, n, to);
+  } else if (s->kind == PF_ADD) {
+    pf_round_sums(&s->out, a, b, n, to);
+  } else if (s->b == PF_REF_BETA && p->what->beta == 0) {
+    memset(to, 0, (size_t)n * sizeof *to);
+  } else {
+    factors_of(s, p, to);
+    pf_round_products(&s->out, to, a, n, to);
+  }
 }
 
 static const double *values_of(const pf_machine *m, int ref)
@@ -125,11 +148,10 @@ static pf_status run_elementwise(pf_machine *m, int i)
     m->run->step[i] = a;
     return PF_OK;
   }
-  double *to = pf_alloc_array(m->arena, (size_t)n, sizeof *to);
+  double *to = pf_alloc_array_raw(m->arena, (size_t)n, sizeof *to);
   if (!to)
     return PF_NO_MEMORY;
-  for (int64_t e = 0; e < n; e++)
-    to[e] = pf_elementwise(s, m->problem, e, a[e], b ? b[e] : 0);
+  apply(s, m->problem, a, b, to);
   m->run->step[i] = to;
   return PF_OK;
 }
@@ -267,7 +289,7 @@ static pf_status take_results(pf_machine *m, int last, const pf_output *out, con
   if (out && pf_output_stray(m->problem, out, &m->answer.stray))
     m->answer.misdeed = PF_WROTE_OUTSIDE;
   PF_TRY(take_answer(m));
-  double *got = pf_alloc_array(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
+  double *got = pf_alloc_array_raw(m->arena, (size_t)m->problem->shape.outputs, sizeof *got);
   if (!got)
     return PF_NO_MEMORY;
   if (l)
@@ -278,8 +300,25 @@ static pf_status take_results(pf_machine *m, int last, const pf_output *out, con
   return PF_OK;
 }
 
+/* Nothing that such an engine could have written elsewhere. */
+static pf_status run_on_doubles(pf_machine *m, int last)
+{
+  double *results =
+      pf_alloc_array_raw(m->arena, (size_t)m->problem->shape.outputs, sizeof *results);
+  if (!results)
+    return PF_NO_MEMORY;
+  m->call.results = results;
+  const pf_status status = m->engine->run(m->engine, &m->call, m->arena);
+  if (status)
+    m->run->why = "the engine reported an error";
+  m->run->step[last] = results;
+  return status;
+}
+
 static pf_status run_engine(pf_machine *m, int last)
 {
+  if (m->engine->gives_doubles)
+    return run_on_doubles(m, last);
   if (!m->engine->foreign)
     PF_TRY(prepare_output(m, m->plan->step[last].storage));
   PF_TRY(call_engine(m));
@@ -305,8 +344,10 @@ static pf_status run_legalised(pf_machine *m, int i)
       status = call_engine(m);
     if (!status)
       status = take_results(m, i, l.own_out ? NULL : &l.fenced, &l);
-    if (!status)
+    if (!status) {
       m->run->legalised = keep(m, l.says);
+      m->run->widened = pf_legal_ways[w].wide;
+    }
   }
   m->call = call;
   if (status == PF_UNSUPPORTED)
@@ -362,7 +403,7 @@ static pf_status advance(pf_machine *m, int first, int *next)
     return cast_operand(m, first, x_side);
   if (s->kind > PF_MULSUM)
     return run_elementwise(m, first);
-  return m->engine->foreign ? run_legalised(m, first) : PF_UNSUPPORTED;
+  return m->engine->foreign && !m->engine->as_is ? run_legalised(m, first) : PF_UNSUPPORTED;
 }
 
 /* The whole case, as one call. */

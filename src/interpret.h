@@ -14,6 +14,7 @@ typedef struct pf_run {
   const char *said;      /* what it wrote to standard error, where it died; NULL: nothing */
   const char *claims;    /* of a whole-graph engine: the strategy followed; NULL: unknown */
   const pf_declared *declared;  /* for this run; NULL: nothing but the engine's order */
+  bool widened;          /* a sum was taken in its accumulator's dtype, and rounded by us */
   const char *legalised; /* what was changed before the engine took a sum; NULL: nothing */
   bool as_matmul;        /* a MULSUM was run as the MATMUL that it is but for order */
   const double *step[PF_MAX_STEPS];  /* each step's result where it has the output's shape */
@@ -33,7 +34,5 @@ pf_status pf_cast_vectors(const pf_problem *p, const pf_plan *plan, int step, co
 
 /* What a SCALE multiplies by at an output element. */
 double pf_step_factor(const pf_step *s, const pf_problem *p, int64_t element);
-/* One elementwise step (CAST, SCALE, ADD) on values of one output element. */
-double pf_elementwise(const pf_step *s, const pf_problem *p, int64_t element, double a, double b);
 
 #endif

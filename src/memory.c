@@ -65,16 +65,20 @@ static struct pf_block *block_new(size_t need)
   return b;
 }
 
-/* Takes the first idle block that is large enough out of the chain; NULL if there is none. */
+/* Takes the smallest idle block that is large enough out of the chain; NULL if there is none.  A
+   large one taken for a small need would be missed later in the case. */
 static struct pf_block *block_reuse(pf_arena *a, size_t need)
 {
-  struct pf_block **link = a->current != NULL ? &a->current->next : &a->first;
-  while (*link != NULL && (*link)->size < need) {
-    link = &(*link)->next;
+  struct pf_block **best = NULL;
+  for (struct pf_block **link = a->current != NULL ? &a->current->next : &a->first; *link != NULL;
+       link = &(*link)->next) {
+    if ((*link)->size >= need && (best == NULL || (*link)->size < (*best)->size)) {
+      best = link;
+    }
   }
-  struct pf_block *b = *link;
+  struct pf_block *b = best != NULL ? *best : NULL;
   if (b != NULL) {
-    *link = b->next;
+    *best = b->next;
   }
   return b;
 }
@@ -131,17 +135,39 @@ void *pf_alloc_array(pf_arena *a, size_t count, size_t size)
   return size != 0 && count > SIZE_MAX / size ? NULL : pf_alloc(a, count * size);
 }
 
+void *pf_alloc_array_raw(pf_arena *a, size_t count, size_t size)
+{
+  return size != 0 && count > SIZE_MAX / size ? NULL : pf_alloc_raw(a, count * size);
+}
+
+pf_arena_mark pf_arena_mark_here(const pf_arena *a)
+{
+  return (pf_arena_mark){a->current, a->used, a->given};
+}
+
+/* The blocks taken since the mark stand behind the one that was current then. */
+void pf_arena_release(pf_arena *a, pf_arena_mark mark)
+{
+  struct pf_block *b = mark.current;
+  size_t from = mark.used;
+  while (b != a->current) {
+    if (b != NULL) {
+      POISON(block_payload(b) + from, b->size - from);
+    }
+    b = b != NULL ? b->next : a->first;
+    from = 0;
+  }
+  if (b != NULL) {
+    POISON(block_payload(b) + from, a->used - from);
+  }
+  a->current = mark.current;
+  a->used = mark.used;
+  a->given = mark.given;
+}
+
 void pf_arena_reset(pf_arena *a)
 {
-  for (struct pf_block *b = a->first; b != NULL; b = b->next) {
-    POISON(block_payload(b), b == a->current ? a->used : b->size);
-    if (b == a->current) {
-      break;
-    }
-  }
-  a->current = NULL;
-  a->used = 0;
-  a->given = 0;
+  pf_arena_release(a, (pf_arena_mark){NULL, 0, 0});
 }
 
 void pf_arena_free(pf_arena *a)

@@ -19,6 +19,15 @@ void *pf_alloc(pf_arena *a, size_t bytes);
 void *pf_alloc_raw(pf_arena *a, size_t bytes);
 /* count * size, checked. */
 void *pf_alloc_array(pf_arena *a, size_t count, size_t size);
+void *pf_alloc_array_raw(pf_arena *a, size_t count, size_t size);
+/* Takes back what was given out since the mark; what came before stays. */
+typedef struct pf_arena_mark {
+  struct pf_block *current;
+  size_t used, given;
+} pf_arena_mark;
+pf_arena_mark pf_arena_mark_here(const pf_arena *a);
+void pf_arena_release(pf_arena *a, pf_arena_mark mark);
+
 void pf_arena_reset(pf_arena *a);  /* forgets everything, keeps the blocks */
 void pf_arena_free(pf_arena *a);
 

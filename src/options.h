@@ -31,6 +31,7 @@ typedef struct pf_options {
   int strategy_count;   /* 0: every row of the case's graph but those taken by name only */
   pf_rule rule;
   bool only_equal;      /* PF_RULE_AGREE: judge only where the two enclosures are equal */
+  bool repeat;          /* run foreign engines twice: the same call must give the same bits */
   pf_oracle_use oracle;
   bool measure;         /* find the worst element also where nothing is wrong */
 } pf_options;

@@ -241,9 +241,10 @@ static void fill_engine(pf_plugin *p)
   snprintf(p->version, sizeof p->version, "%s%s%s%s%s", name, p->info.version[0] ? " " : "",
            p->info.version, p->info.details[0] ? ", " : "", p->info.details);
   p->engine = (pf_engine){
-    .name = p->spec, .note = p->note, .version = p->version, .release = p->info.version[0] ? p->info.version : NULL,
+    .name = p->spec, .note = p->note, .version = p->version,
+    .release = p->info.version[0] ? p->info.version : NULL,
     .details = p->info.details[0] ? p->info.details : NULL, .sum = p->declared.sum,
-    .foreign = true, .one_step = !takes(p, PFE_TAKES_STEPS),
+    .foreign = true, .as_is = p->options.as_is, .one_step = !takes(p, PFE_TAKES_STEPS),
     .whole_graph = takes(p, PFE_RUNS_GRAPHS), .data = p, .supports = supports, .run = run};
 }
 

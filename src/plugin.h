@@ -12,6 +12,7 @@ typedef struct pf_plugin pf_plugin;
 typedef struct pf_plugin_options {
   int threads;           /* for the engine to work with; 0: 1 */
   bool isolate;          /* in a child, which may die */
+  bool as_is;            /* what it declines is not legalised */
   int milliseconds;      /* for a call in another process; 0: ten seconds */
 } pf_plugin_options;
 

@@ -1,112 +1,16 @@
-/* From a case to memory.
-
-   Values go into the storages in row-major order of their logical index, then the edits; where a
-   layout lets elements share storage the last one written wins, and everything after that (views,
-   dense copies, the oracle by way of these) reads what the storage then holds.
-
-   Each operand has a block of its own that ends with its last element, so that AddressSanitizer
-   sees a read past it. */
+/* From a case to memory: views with broadcasting resolved, and dense copies of what the storages
+   hold. */
 #include "problem.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "problem_parts.h"
+
 enum {
   FENCE = 64,      /* elements before and behind an output's storage */
   PATTERN = 0xc7   /* -7.78 as f16, about -1e5 as bf16 and f32, -6e37 as f64, -57 as s8 */
 };
-
-static uint8_t *element(pf_dtype t, void *data, int64_t index)
-{
-  return (uint8_t *)data + index * pf_dtype_of(t)->bytes;
-}
-
-/* Adds one to a row-major index over dim and keeps *offset = the dot product with stride.  False
-   once the index has wrapped to zero. */
-static bool next_index(int rank, const int64_t *dim, const int64_t *stride, int64_t *index,
-                       int64_t *offset)
-{
-  for (int i = rank - 1; i >= 0; i--) {
-    *offset += stride[i];
-    if (++index[i] < dim[i])
-      return true;
-    *offset -= dim[i] * stride[i];
-    index[i] = 0;
-  }
-  return false;
-}
-
-static int64_t offset_of(const pf_operand *o, int64_t index)
-{
-  int64_t offset = o->offset;
-  for (int i = o->rank - 1; i >= 0; i--) {
-    offset += index % o->dim[i] * o->stride[i];
-    index /= o->dim[i];
-  }
-  return offset;
-}
-
-static pf_place place_of(const pf_problem *p, pf_role role, int64_t index)
-{
-  const pf_shape *s = &p->shape;
-  pf_place place = {.index = index, .line = index, .negate = role == PF_X};
-  if (role != PF_X && role != PF_Y)
-    return place;
-  place.k_count = s->k;
-  if (role == PF_X || pf_graph_of(p->what->graph)->weight) {
-    place.line = index / s->k;
-    place.k = index % s->k;
-  } else {
-    place.line = index / (s->k * s->n) * s->n + index % s->n;
-    place.k = index / s->n % s->k;
-  }
-  return place;
-}
-
-static void fill_elements(const pf_problem *p, pf_role role, void *storage)
-{
-  const pf_operand *o = &p->what->operand[role];
-  const pf_values *v = &o->values;
-  const int64_t count = pf_operand_count(o);
-  const size_t bytes = (size_t)pf_dtype_of(o->dtype)->bytes;
-  int64_t at[PF_MAX_RANK] = {0}, offset = o->offset;
-  for (int64_t i = 0; i < count; i++) {
-    uint8_t *to = element(o->dtype, storage, offset);
-    if (v->kind == PF_VERBATIM) {
-      memcpy(to, v->verbatim + (size_t)i * bytes, bytes);
-    } else {
-      const pf_place place = place_of(p, role, i);
-      pf_store_bits(o->dtype, to, pf_value_bits(v, o->dtype, &place));
-    }
-    next_index(o->rank, o->dim, o->stride, at, &offset);
-  }
-  for (int64_t i = 0; i < v->edit_count; i++)
-    pf_store_bits(o->dtype, element(o->dtype, storage, offset_of(o, v->edits[i].index)),
-                  v->edits[i].bits);
-}
-
-static void fill_marked(pf_dtype t, void *data, int64_t count)
-{
-  const uint64_t bits = pf_marker_bits(t);
-  for (int64_t i = 0; i < count; i++)
-    pf_store_bits(t, element(t, data, i), bits);
-}
-
-static pf_status build_storage(pf_problem *p, pf_role role, pf_arena *a)
-{
-  const pf_operand *o = &p->what->operand[role];
-  const int64_t size = pf_storage_size(o);
-  const size_t bytes = (size_t)size * (size_t)pf_dtype_of(o->dtype)->bytes;
-  void *storage = pf_alloc_raw(a, bytes);
-  if (!storage)
-    return PF_NO_MEMORY;
-  if (!pf_operand_dense(o))
-    fill_marked(o->dtype, storage, size);
-  fill_elements(p, role, storage);
-  p->storage[role] = storage;
-  p->storage_bytes[role] = bytes;
-  return PF_OK;
-}
 
 /* Stride along a dimension of `size` results; an operand of one repeats.  Where both are one the
    stride stays as the case has it: libraries see it, though it leads nowhere. */
@@ -194,13 +98,12 @@ static const double *gather(const pf_problem *p, const factor *f, const pf_opera
 {
   const pf_dtype t = f->view->dtype;
   const int64_t k = p->shape.k, count = f->batches * f->lines * k;
-  double *vectors = pf_alloc_array(a, (size_t)count, sizeof *vectors), *to = vectors;
+  double *vectors = pf_alloc_raw(a, (size_t)count * sizeof *vectors);
   int64_t at[PF_MAX_RANK] = {0}, offset = 0;
   for (int64_t b = 0; vectors && b < f->batches; b++) {
-    for (int64_t i = 0; i < f->lines; i++)
-      for (int64_t j = 0; j < k; j++)
-        *to++ = pf_load(t, element(t, f->view->data,
-                                   offset + i * f->line_stride + j * f->k_stride));
+    const pf_grid lines = {element(t, f->view->data, offset), f->lines, k, f->line_stride,
+                           f->k_stride};
+    pf_load_grid(t, &lines, vectors + b * f->lines * k);
     next_index(f->batch.rank, f->batch.dim, o->stride, at, &offset);
   }
   return vectors;
@@ -209,7 +112,7 @@ static const double *gather(const pf_problem *p, const factor *f, const pf_opera
 /* Where the vectors of each output batch begin. */
 static const int64_t *first_lines(const pf_problem *p, const factor *f, pf_arena *a)
 {
-  int64_t *first = pf_alloc_array(a, (size_t)p->shape.batches, sizeof *first);
+  int64_t *first = pf_alloc_raw(a, (size_t)p->shape.batches * sizeof *first);
   pf_matrix own;
   view_batch(&p->shape, &f->batch, f->batch.rank, &own);
   for (int64_t b = 0; first && b < p->shape.batches; b++)
@@ -220,19 +123,16 @@ static const int64_t *first_lines(const pf_problem *p, const factor *f, pf_arena
 static void read_results(const pf_problem *p, const pf_matrix *view, double *to)
 {
   for (int64_t b = 0; b < p->shape.batches; b++) {
-    const int64_t start = pf_batch_offset(p, view, b);
-    for (int64_t i = 0; i < p->shape.m; i++)
-      for (int64_t j = 0; j < p->shape.n; j++)
-        *to++ = pf_load(view->dtype,
-                        element(view->dtype, view->data,
-                                start + i * view->row_stride + j * view->column_stride));
+    const pf_grid rows = {element(view->dtype, view->data, pf_batch_offset(p, view, b)),
+                          p->shape.m, p->shape.n, view->row_stride, view->column_stride};
+    pf_load_grid(view->dtype, &rows, to + b * p->shape.m * p->shape.n);
   }
 }
 
 static pf_status build_addend(pf_problem *p, pf_role role, pf_arena *a, pf_matrix *view,
                               const double **values)
 {
-  double *to = pf_alloc_array(a, (size_t)p->shape.outputs, sizeof *to);
+  double *to = pf_alloc_raw(a, (size_t)p->shape.outputs * sizeof *to);
   if (!to)
     return PF_NO_MEMORY;
   view_result(p, &p->what->operand[role], view);
@@ -270,7 +170,7 @@ pf_status pf_problem_build(const pf_case *c, pf_arena *a, pf_problem *out)
   pf_status s = PF_OK;
   for (pf_role r = PF_X; r < PF_OUT && s == PF_OK; r++)
     if (c->operand[r].present)
-      s = build_storage(out, r, a);
+      s = pf_problem_store(out, r, a);
   if (s == PF_OK)
     s = build_factors(out, a);
   if (s == PF_OK)
@@ -305,6 +205,10 @@ static void prefill(const pf_problem *p, const pf_output *out)
   const size_t bytes = (size_t)pf_dtype_of(t)->bytes;
   const uint64_t marker = pf_marker_bits(t);
   int64_t at[PF_MAX_RANK] = {0}, offset = 0;
+  if (pf_operand_dense(o) && !in_place) {
+    pf_fill_marked(t, out->view.data, p->shape.outputs);
+    return;
+  }
   for (int64_t i = 0; i < p->shape.outputs; i++) {
     uint8_t *to = element(t, out->view.data, offset);
     if (in_place)
@@ -343,26 +247,6 @@ void pf_output_read(const pf_problem *p, const pf_output *out, double *got)
   read_results(p, &out->view, got);
 }
 
-/* Is the place `at` elements behind the first one an element?  Strides from great to small, each
-   greater than the reach of all below it (pf_operand_overlaps): taking as many of each as fit
-   leaves zero for elements, and only for them. */
-static bool is_element(const pf_operand *o, int64_t at)
-{
-  int64_t below = INT64_MAX;
-  for (;;) {
-    int widest = -1;
-    for (int i = 0; i < o->rank; i++)
-      if (o->dim[i] > 1 && o->stride[i] < below &&
-          (widest < 0 || o->stride[i] > o->stride[widest]))
-        widest = i;
-    if (widest < 0)
-      return at == 0;
-    below = o->stride[widest];
-    const int64_t steps = at / below, most = o->dim[widest] - 1;
-    at -= (steps < most ? steps : most) * below;
-  }
-}
-
 /* First byte in [from, to) that differs; `to` if none does. */
 static size_t first_change(const pf_output *out, size_t from, size_t to)
 {
@@ -373,13 +257,39 @@ static size_t first_change(const pf_output *out, size_t from, size_t to)
   return from;
 }
 
+/* o's dimensions of more than one, by falling stride; how many there are. */
+static int sort_dimensions(const pf_operand *o, int64_t *dim, int64_t *stride)
+{
+  int n = 0;
+  for (int i = 0; i < o->rank; i++) {
+    if (o->dim[i] == 1)
+      continue;
+    int at = n++;
+    for (; at > 0 && stride[at - 1] < o->stride[i]; at--) {
+      dim[at] = dim[at - 1];
+      stride[at] = stride[at - 1];
+    }
+    dim[at] = o->dim[i];
+    stride[at] = o->stride[i];
+  }
+  return n;
+}
+
+/* Between elements.  Each stride is greater than the reach of all smaller ones
+   (pf_operand_overlaps), so that elements follow each other in the order of their addresses. */
 static size_t first_change_in_gaps(const pf_operand *o, const pf_output *out, size_t from,
                                    size_t to, size_t bytes)
 {
-  for (size_t slot = from; slot < to; slot += bytes)
-    if (memcmp(out->storage + slot, out->before + slot, bytes) != 0 &&
-        !is_element(o, (int64_t)((slot - from) / bytes)))
-      return first_change(out, slot, slot + bytes);
+  int64_t dim[PF_MAX_RANK], stride[PF_MAX_RANK], index[PF_MAX_RANK] = {0}, offset = 0;
+  const int rank = sort_dimensions(o, dim, stride);
+  size_t gap = from;
+  do {
+    const size_t element_at = from + (size_t)offset * bytes;
+    const size_t changed = first_change(out, gap, element_at);
+    if (changed != element_at)
+      return changed;
+    gap = element_at + bytes;
+  } while (next_index(rank, dim, stride, index, &offset));
   return to;
 }
 

@@ -37,14 +37,12 @@ typedef struct pf_problem {
   const double *x_scaled, *y_scaled;   /* the vectors times their scales, exactly */
   void *storage[PF_ROLE_COUNT];        /* the operands' storages */
   size_t storage_bytes[PF_ROLE_COUNT];
+  struct pf_kept *kept;                /* NULL, or sums that rows share (reference_lanes.h) */
 } pf_problem;
 
 /* Everything lives in the arena; the case must outlive the problem.  Storage that belongs to no
    element (padding, base offset) holds pf_marker_bits, so that reading it shows. */
 pf_status pf_problem_build(const pf_case *c, pf_arena *a, pf_problem *out);
-
-/* The last part of pf_problem_build: scales and scaled vectors. */
-pf_status pf_problem_scale(pf_problem *p, pf_arena *a);
 
 /* What multiplies element k of a vector; 1 where there are no scales. */
 double pf_scale_at(const pf_scales *s, int64_t line, int64_t k);

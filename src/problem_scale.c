@@ -1,6 +1,6 @@
 /* Scales laid out densely, and the operands' vectors multiplied by them: exactly, since factors of
    at most 24 bits have products of at most 48, far inside double's range. */
-#include "problem.h"
+#include "problem_parts.h"
 
 static pf_status build(const pf_scale *s, bool of_x, int64_t lines, int64_t k, pf_arena *a,
                        pf_scales *out)
@@ -9,7 +9,7 @@ static pf_status build(const pf_scale *s, bool of_x, int64_t lines, int64_t k, p
   *out = (pf_scales){.per_line = pf_scale_blocks(s, k), .block = s->block ? s->block : INT64_MAX};
   if (s->kind == PF_SCALE_NONE)
     return PF_OK;
-  double *value = pf_alloc_array(a, (size_t)count, sizeof *value);
+  double *value = pf_alloc_raw(a, (size_t)count * sizeof *value);
   if (!value)
     return PF_NO_MEMORY;
   for (int64_t i = 0; i < count; i++)
@@ -30,13 +30,18 @@ static pf_status multiply(const pf_scales *s, const double *vectors, int64_t lin
   *out = vectors;
   if (!s->value)
     return PF_OK;
-  double *to = pf_alloc_array(a, (size_t)(lines * k), sizeof *to);
+  double *to = pf_alloc_raw(a, (size_t)(lines * k) * sizeof *to);
   if (!to)
     return PF_NO_MEMORY;
-  for (int64_t i = 0; i < lines; i++)
-    for (int64_t j = 0; j < k; j++)
-      to[i * k + j] = pf_scale_at(s, i, j) * vectors[i * k + j];
   *out = to;
+  for (int64_t i = 0; i < lines; i++) {
+    const double *scale = s->value + i * s->per_line;
+    for (int64_t j = 0; j < k; scale++) {
+      const int64_t end = s->block < k - j ? j + s->block : k;
+      for (; j < end; j++)
+        *to++ = *scale * *vectors++;
+    }
+  }
   return PF_OK;
 }
 

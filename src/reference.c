@@ -138,22 +138,38 @@ static double wrapping_sum(const pf_accumulator *a, const pf_sum *t)
   return (int32_t)(sum + wrapping_mul(s32, t->bias, 1));
 }
 
+pf_arithmetic pf_arithmetic_of(const pf_accumulator *acc)
+{
+  if (is_plain(acc, pf_format_of(PF_F32)))
+    return PF_BY_FLOAT;
+  if (is_plain(acc, pf_format_of(PF_F64)))
+    return PF_BY_DOUBLE;
+  return is_wrapping(acc) ? PF_BY_WORD : PF_BY_RULES;
+}
+
+pf_summation pf_reference_order(const pf_accumulator *acc, const pf_summation *order,
+                                bool elementwise)
+{
+  pf_summation s = acc->sum.order == PF_ANY_ORDER ? *order : acc->sum;
+  if (elementwise)
+    s.fused = false;
+  return s;
+}
+
 double pf_reference_sum(const pf_accumulator *acc, const pf_summation *order, bool elementwise,
                         const pf_format *out, const pf_sum *t)
 {
-  pf_summation s = acc->sum.order == PF_ANY_ORDER ? *order : acc->sum;
-  double v;
-  if (elementwise)
-    s.fused = false;
-  if (is_plain(acc, pf_format_of(PF_F32)))
+  const pf_summation s = pf_reference_order(acc, order, elementwise);
+  double v = 0;
+  switch (pf_arithmetic_of(acc)) {
+  case PF_BY_FLOAT:
     v = (double)float_epilogue(acc, &s, t, float_products(acc, &s, t->x, t->y, t->k));
-  else if (is_plain(acc, pf_format_of(PF_F64)))
+    break;
+  case PF_BY_DOUBLE:
     v = double_epilogue(acc, &s, t, double_products(acc, &s, t->x, t->y, t->k));
-  else if (is_wrapping(acc))
-    v = wrapping_sum(acc, t);
-  else if (acc->start_c)
-    v = generic_sum_onto_c(acc, &s, t);
-  else
-    v = generic_sum(acc, &s, out, t);
+    break;
+  case PF_BY_WORD: v = wrapping_sum(acc, t); break;
+  default: v = acc->start_c ? generic_sum_onto_c(acc, &s, t) : generic_sum(acc, &s, out, t);
+  }
   return pf_round(out, v);
 }

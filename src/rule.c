@@ -248,7 +248,7 @@ static pf_set special_set(const pf_rule *r, const pf_problem *p, const pf_step *
   const pf_step graph = {.kind = PF_MATMUL, .alpha = true, .c = p->has_c, .bias = p->has_bias};
   const pf_sum sum = pf_step_terms(p, &graph, p->x_scaled, p->y_scaled, element);
   const pf_bound exact = {.exact = true};
-  pf_set s = pf_special_set(&sum, pf_format_of(PF_F64), &exact, finite);
+  pf_set s = pf_special_set(&sum, pf_format_of(PF_F64), &exact, NULL, finite);
   if (!pf_set_has_finite(&s))
     s = pf_set_round(&last->out, &s);
   s.nan &= r->kind != PF_RULE_TORCH && r->kind != PF_RULE_NMSE;

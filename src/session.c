@@ -1,4 +1,5 @@
 /* From a case to results: rows are bound and run, then judged (session_judge.c). */
+#include <math.h>
 #include <string.h>
 
 #include "session_parts.h"
@@ -38,6 +39,33 @@ static void take_run(pf_bench *b, int from, int to, bool whole)
   b->run[to].step[b->row[to % b->rows].plan.count - 1] = b->run[to].got;
 }
 
+/* NaN has no payload here. */
+static bool same_results(const double *a, const double *b, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (memcmp(&a[i], &b[i], sizeof *a) && !(isnan(a[i]) && isnan(b[i])))
+      return false;
+  return true;
+}
+
+static pf_status run_one(pf_bench *b, int i)
+{
+  const pf_options *o = &b->session->options;
+  const pf_engine *engine = o->engine[i / b->rows];
+  const pf_plan *plan = &b->row[i % b->rows].plan;
+  pf_arena *a = &b->session->work;
+  pf_run *run = &b->run[i], again;
+  PF_TRY(pf_interpret(&b->problem, plan, engine, a, run));
+  if (!o->repeat || !engine->foreign || run->misdeed)
+    return PF_OK;
+  const pf_status status = pf_interpret(&b->problem, plan, engine, a, &again);
+  if (status)
+    *run = again;
+  else if (!same_results(run->got, again.got, b->problem.shape.outputs))
+    run->misdeed = PF_UNREPEATABLE;
+  return status;
+}
+
 static pf_status run_all(pf_bench *b)
 {
   const pf_options *o = &b->session->options;
@@ -57,8 +85,7 @@ static pf_status run_all(pf_bench *b)
     if (same >= 0)
       take_run(b, same, i, o->engine[engine]->whole_graph);
     else
-      b->status[i] = pf_interpret(&b->problem, &b->row[row].plan, o->engine[engine],
-                                  &b->session->work, &b->run[i]);
+      b->status[i] = run_one(b, i);
     if (b->status[i] == PF_NO_MEMORY)
       return PF_NO_MEMORY;
   }
@@ -73,6 +100,7 @@ static pf_verdict misdeed_verdict(pf_misdeed m)
   case PF_WROTE_OUTSIDE: return PF_VERDICT_GUARD;
   case PF_CHANGED_INPUT: return PF_VERDICT_INPUT;
   case PF_CHANGED_FENV: return PF_VERDICT_FENV;
+  case PF_UNREPEATABLE: return PF_VERDICT_UNREPEATABLE;
   case PF_DIED: return PF_VERDICT_DIED;
   case PF_MISDEED_NONE: break;
   }
@@ -199,12 +227,13 @@ static pf_status list_asks(pf_bench *b)
   for (int i = 0; i < b->asks; i++) {
     const int engine = i < b->runs ? i / b->rows : i - b->runs;
     const pf_bound_row *row = i < b->runs ? &b->row[i % b->rows] : b->promise;
-    b->ask[i].order = o->engine[engine]->sum;
+    const int run = i < b->runs ? i : engine * b->rows;
+    const pf_plan *plan = graph            ? &b->promise->plan
+                          : row->status ? usable
+                                        : &row->plan;
+    b->ask[i] = pf_ask_of(plan, o->engine[engine], b->status[run] ? NULL : &b->run[run]);
     if (i < b->runs && !graph && !b->status[i] && o->engine[engine]->replays)
       b->ask[i].replayed = b->run[i].step;
-    b->ask[i].plan = graph            ? &b->promise->plan
-                     : row->status ? usable
-                                   : &row->plan;
   }
   return PF_OK;
 }
@@ -214,6 +243,8 @@ pf_status pf_session_examine(pf_session *s, const pf_case *c, pf_result_fn each,
   pf_bench b = {.session = s, .what = c};
   pf_arena_reset(&s->work);
   PF_TRY(pf_problem_build(c, &s->work, &b.problem));
+  b.kept.arena = &s->work;
+  b.problem.kept = &b.kept;
   PF_TRY(bind_rows(&b));
   PF_TRY(run_all(&b));
   PF_TRY(list_comparisons(&b));

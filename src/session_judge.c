@@ -158,13 +158,31 @@ static void count_settled(pf_bench *b, int64_t n)
     }
 }
 
-/* Almost every element is right, and certified arithmetic can tell: inside[n] says of which.  What
-   it cannot tell at once is tried one by one, with more care. */
-static void settle_block(pf_bench *b, pf_span *span, pf_enclosure *subset, int64_t from, int n,
-                         int64_t *inside)
+static int bits_set(uint64_t v)
 {
+  return __builtin_popcountll(v);
+}
+
+/* Weak elements among those that a block has settled: a bit each. */
+static void count_weak(pf_bench *b, const pf_span *span, uint64_t settled_ones)
+{
+  for (int i = 0; i < b->comparisons; i++) {
+    pf_comparison *c = &b->comparison[i];
+    if (!is_judged(c))
+      continue;
+    c->result.tally.weak += bits_set(span[c->ask].weak & settled_ones);
+    if (c->other_run >= 0)
+      c->result.tally.weak += bits_set(span[c->other_ask].weak & settled_ones);
+  }
+}
+
+/* Of which elements of a block are all results inside their spans?  A bit each. */
+static uint64_t settle_at_once(pf_bench *b, pf_span *span, int64_t from, int n)
+{
+  int64_t inside[PF_BLOCK];
+  uint64_t bits = 0;
   pf_enclose_block(b->encloser, from, n, span);
-  memset(inside, -1, PF_BLOCK * sizeof *inside);
+  memset(inside, -1, sizeof inside);
   for (int i = 0; i < b->comparisons; i++) {
     const pf_comparison *c = &b->comparison[i];
     if (!is_judged(c))
@@ -173,15 +191,31 @@ static void settle_block(pf_bench *b, pf_span *span, pf_enclosure *subset, int64
     if (c->other_run >= 0)
       pf_span_compare(b->encloser, &span[c->other_ask], b->run[c->other_run].got + from, n, inside);
   }
-  for (int i = 0; i < n; i++) {
-    if (inside[i])
-      continue;
-    inside[i] = -1;
-    pf_enclose_inside(b->encloser, from + i, subset);
-    for (int j = 0; j < b->comparisons && inside[i]; j++)
-      if (is_judged(&b->comparison[j]) && !settled(b, &b->comparison[j], subset, from + i))
-        inside[i] = 0;
-  }
+  for (int i = 0; i < n; i++)
+    bits |= (uint64_t)(inside[i] & 1) << i;
+  count_weak(b, span, bits);
+  return bits;
+}
+
+static bool settle_one(pf_bench *b, pf_enclosure *subset, int64_t element)
+{
+  pf_enclose_inside(b->encloser, element, subset);
+  for (int i = 0; i < b->comparisons; i++)
+    if (is_judged(&b->comparison[i]) && !settled(b, &b->comparison[i], subset, element))
+      return false;
+  return true;
+}
+
+/* Almost every element is right, and certified arithmetic can tell: at once of most, of others one
+   by one, with more care.  Settled elements are counted; a bit for each. */
+static uint64_t settle_block(pf_bench *b, pf_span *span, pf_enclosure *subset, int64_t from, int n)
+{
+  uint64_t bits = settle_at_once(b, span, from, n);
+  for (int i = 0; i < n; i++)
+    if (!(bits >> i & 1) && settle_one(b, subset, from + i))
+      bits |= (uint64_t)1 << i;
+  count_settled(b, bits_set(bits));
+  return bits;
 }
 
 static void judge_element(pf_bench *b, pf_enclosure *enclosures, int64_t element)
@@ -199,20 +233,21 @@ static bool has_points(double lo, double hi)
   return lo <= hi;  /* false for NaN */
 }
 
-/* Does [lo, hi] hold what the exact enclosure does not allow, or an element that counts as weak? */
+/* Does [lo, hi] hold what the exact enclosure does not allow? */
 static bool promises_too_much(double lo, double hi, const pf_enclosure *exact)
 {
-  return has_points(lo, hi) && (!(lo >= exact->set.lo && hi <= exact->set.hi) || exact->weak);
+  return has_points(lo, hi) && !(lo >= exact->set.lo && hi <= exact->set.hi);
 }
 
-/* The same for the ends of a block, which also say that the exact set is closed. */
-static bool block_promises_too_much(double lo, double hi, const pf_enclosure *exact)
+/* The same for the ends of a block, which also say that the exact set is closed, and whether the
+   element is weak. */
+static bool block_promises_too_much(double lo, double hi, bool weak, const pf_enclosure *exact)
 {
   const pf_set *s = &exact->set;
   const bool is_nan = lo == INFINITY && hi == -INFINITY;
   if (!is_nan && !has_points(lo, hi))
     return false;
-  if (pf_set_is_open(s))
+  if (pf_set_is_open(s) || weak != exact->weak)
     return true;
   if (is_nan)
     return !s->nan;
@@ -232,8 +267,10 @@ static void compare_oracles(pf_bench *b, const pf_span *span, pf_enclosure *subs
     const bool whole_differs = subset[i].whole && !pf_set_equal(s, &exact[i].set);
     b->session->compared++;
     if (!whole_differs &&
-        !block_promises_too_much(span[i].lo[at], span[i].hi[at], &exact[i]) &&
-        !promises_too_much(s->lo, s->hi, &exact[i]))
+        !block_promises_too_much(span[i].lo[at], span[i].hi[at], span[i].weak >> at & 1,
+                                 &exact[i]) &&
+        !promises_too_much(s->lo, s->hi, &exact[i]) &&
+        !(exact[i].weak && (subset[i].whole || has_points(s->lo, s->hi))))
       continue;
     if (!b->session->differing++)
       b->session->difference = (pf_difference){element, i, *s, span[i].lo[at], span[i].hi[at],
@@ -248,25 +285,19 @@ static void judge_elements(pf_bench *b, pf_span *span, pf_enclosure *subset,
 {
   const int64_t outputs = b->problem.shape.outputs;
   const bool both = b->session->options.oracle == PF_ORACLE_BOTH && b->asks > 0;
-  const bool settles = can_settle(b);
-  int64_t inside[PF_BLOCK];
+  const bool settles = !both && can_settle(b);
   for (int64_t from = 0; from < outputs; from += PF_BLOCK) {
     const int n = outputs - from < PF_BLOCK ? (int)(outputs - from) : PF_BLOCK;
-    int64_t settled_here = 0;
-    if (settles)
-      settle_block(b, span, subset, from, n, inside);
-    else
-      memset(inside, 0, sizeof inside);
+    const uint64_t done = settles ? settle_block(b, span, subset, from, n) : 0;
+    if (both)
+      pf_enclose_block(b->encloser, from, n, span);
     for (int i = 0; i < n; i++) {
-      if (inside[i] && !both) {
-        settled_here++;
+      if (done >> i & 1)
         continue;
-      }
       judge_element(b, enclosures, from + i);
-      if (both && settles)
+      if (both)
         compare_oracles(b, span, subset, enclosures, from + i, i);
     }
-    count_settled(b, settled_here);
   }
 }
 

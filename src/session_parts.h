@@ -3,6 +3,7 @@
 #ifndef PF_SESSION_PARTS_H
 #define PF_SESSION_PARTS_H
 
+#include "reference_lanes.h"
 #include "session.h"
 
 /* A row bound to the case. */
@@ -16,8 +17,8 @@ typedef struct pf_bound_row {
 /* The rows of a case, and the one that the graph promises. */
 typedef struct pf_row_set {
   int rows;
-  pf_bound_row row[PF_MAX_STRATEGIES];
   pf_bound_row promise;
+  pf_bound_row row[];
 } pf_row_set;
 
 /* A run against an enclosure; under PF_RULE_AGREE also the other run against the other one. */
@@ -31,6 +32,7 @@ typedef struct pf_bench {
   pf_session *session;
   const pf_case *what;
   pf_problem problem;
+  pf_kept kept;            /* sums that rows have in common */
   int rows;
   const pf_bound_row *row;
   const pf_bound_row *promise;

@@ -50,6 +50,19 @@ bool pf_set_overlap(const pf_set *a, const pf_set *b)
          (a->nan && b->nan);
 }
 
+pf_set pf_set_hull(const pf_set *a, const pf_set *b)
+{
+  pf_set r = pf_set_has_finite(a) ? *a : *b;
+  if (pf_set_has_finite(a) && pf_set_has_finite(b)) {
+    r.lo = fmin(a->lo, b->lo);
+    r.hi = fmax(a->hi, b->hi);
+  }
+  r.plus_infinity = a->plus_infinity || b->plus_infinity;
+  r.minus_infinity = a->minus_infinity || b->minus_infinity;
+  r.nan = a->nan || b->nan;
+  return r;
+}
+
 bool pf_set_is_open(const pf_set *s)
 {
   return pf_set_has_finite(s) + s->plus_infinity + s->minus_infinity + s->nan > 1;

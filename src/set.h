@@ -20,6 +20,8 @@ bool pf_set_has_finite(const pf_set *s);
 bool pf_set_allows(const pf_set *s, double v);  /* zeros are equal */
 bool pf_set_equal(const pf_set *a, const pf_set *b);
 bool pf_set_overlap(const pf_set *a, const pf_set *b);
+/* The least set that holds both. */
+pf_set pf_set_hull(const pf_set *a, const pf_set *b);
 /* More than one of finite, +inf, -inf and NaN is possible. */
 bool pf_set_is_open(const pf_set *s);
 

@@ -8,7 +8,10 @@
                                                     factor of the infinity into 0 (a factor of a 0
                                                     that it makes infinite counts as overflow)
      alpha = 0                                      beta c + bias, NaN too if an operand is not
-                                                    finite: libraries may skip the product or not
+                                                    finite: libraries may skip the product or not,
+                                                    unless one declares which
+     0 times NaN or infinity                        may count as 0 where an engine declares that it
+                                                    skips zeros
    NaN or infinity from anywhere else is a fault. */
 #include "special.h"
 
@@ -20,14 +23,22 @@ typedef struct pf_terms {
   bool skipped;           /* alpha is 0 and an operand is not finite */
 } pf_terms;
 
-static bool underflows_to_zero(const pf_format *f, double a, double b)
+/* How an engine treats zeros and what is near them. */
+typedef struct pf_zeros {
+  bool skipped;   /* zero times anything is 0 */
+  bool flushes;   /* what is subnormal may count as one */
+} pf_zeros;
+
+static bool may_vanish(const pf_format *f, const pf_zeros *z, double a, double b)
 {
-  return a != 0 && b != 0 && pf_round(f, a * b) == 0;
+  return a != 0 && b != 0 &&
+         (pf_round(f, a * b) == 0 || (z->flushes && fabs(a * b) < pf_smallest_normal(f)));
 }
 
-static void note_term(pf_terms *t, double x, double y, double alpha, const pf_format *acc)
+static void note_term(pf_terms *t, double x, double y, double alpha, const pf_format *acc,
+                      const pf_zeros *z)
 {
-  if (isfinite(x) && isfinite(y))
+  if ((isfinite(x) && isfinite(y)) || (z->skipped && (x == 0 || y == 0)))
     return;
   if (alpha == 0) {
     t->skipped = true;
@@ -39,8 +50,8 @@ static void note_term(pf_terms *t, double x, double y, double alpha, const pf_fo
     return;
   }
   *((p < 0) != (alpha < 0) ? &t->minus : &t->plus) = true;
-  t->alpha_may_spoil |= (isfinite(y) && underflows_to_zero(acc, alpha, y)) ||
-                        (isfinite(x) && underflows_to_zero(acc, alpha, x));
+  t->alpha_may_spoil |= (isfinite(y) && may_vanish(acc, z, alpha, y)) ||
+                        (isfinite(x) && may_vanish(acc, z, alpha, x));
 }
 
 static void note_addend(pf_terms *t, double v)
@@ -50,11 +61,11 @@ static void note_addend(pf_terms *t, double v)
   t->minus |= v == -INFINITY;
 }
 
-static pf_terms classify(const pf_sum *s, const pf_format *acc)
+static pf_terms classify(const pf_sum *s, const pf_format *acc, const pf_zeros *z)
 {
   pf_terms t = {0};
   for (int64_t k = 0; k < s->k; k++)
-    note_term(&t, s->x[k], s->y[k], s->alpha, acc);
+    note_term(&t, s->x[k], s->y[k], s->alpha, acc, z);
   if (s->beta != 0 && !isfinite(s->c))
     note_addend(&t, s->beta * s->c);
   note_addend(&t, s->bias);
@@ -72,7 +83,7 @@ bool pf_sum_is_special(const pf_sum *s)
 
 bool pf_special_certain(const pf_sum *s, const pf_format *acc, bool no_overflow, pf_set *out)
 {
-  const pf_terms t = classify(s, acc);
+  const pf_terms t = classify(s, acc, &(pf_zeros){false, false});
   const bool both = t.plus && t.minus, one = t.plus != t.minus;
   if (t.nan || both)
     *out = pf_set_point(NAN);
@@ -83,18 +94,34 @@ bool pf_special_certain(const pf_sum *s, const pf_format *acc, bool no_overflow,
   return true;
 }
 
-pf_set pf_special_set(const pf_sum *s, const pf_format *acc, const pf_bound *finite_bound,
-                      const pf_set *finite)
+static pf_set set_of(const pf_sum *s, const pf_format *acc, const pf_bound *finite_bound,
+                     pf_alpha_zero alpha_zero, const pf_zeros *z, const pf_set *finite)
 {
-  const pf_terms t = classify(s, acc);
-  if (t.nan || (t.plus && t.minus))
+  const pf_terms all = classify(s, acc, z), *t = &all;
+  if (t->nan || (t->plus && t->minus) || (t->skipped && alpha_zero == PF_ALPHA_ZERO_READS))
     return pf_set_point(NAN);
   pf_set r = *finite;
-  if (t.plus || t.minus) {
-    r = pf_set_point(t.plus ? INFINITY : -INFINITY);
-    r.nan = (t.plus ? finite_bound->minus_infinity : finite_bound->plus_infinity) ||
-            (fabs(s->alpha) != 1 && t.alpha_may_spoil);
+  if (t->plus || t->minus) {
+    r = pf_set_point(t->plus ? INFINITY : -INFINITY);
+    r.nan = (t->plus ? finite_bound->minus_infinity : finite_bound->plus_infinity) ||
+            ((fabs(s->alpha) != 1 || (z->flushes && s->alpha == -1)) && t->alpha_may_spoil) ||
+            (z->flushes && isinf(s->c) && may_vanish(acc, z, s->beta, 1));
   }
-  r.nan |= t.skipped;
+  r.nan |= t->skipped && alpha_zero == PF_ALPHA_ZERO_OPEN;
   return r;
+}
+
+pf_set pf_special_set(const pf_sum *s, const pf_format *acc, const pf_bound *finite_bound,
+                      const pf_declared *declared, const pf_set *finite)
+{
+  const pf_alpha_zero alpha_zero = declared ? declared->alpha_zero : PF_ALPHA_ZERO_OPEN;
+  const pf_maybe skips = declared ? declared->zero_skip : PF_NEVER;
+  pf_zeros z = {.skipped = skips == PF_DOES,
+                .flushes = declared && (declared->flush_inputs || declared->flush_sums)};
+  const pf_set r = set_of(s, acc, finite_bound, alpha_zero, &z, finite);
+  if (skips != PF_MAY)
+    return r;
+  z.skipped = true;
+  const pf_set without = set_of(s, acc, finite_bound, alpha_zero, &z, finite);
+  return pf_set_hull(&r, &without);
 }

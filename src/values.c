@@ -7,20 +7,20 @@
 
    A stream of draws starts from (seed, purpose, place), never from another element's stream: an
    element does not know its neighbours, except that kinds which shape whole sums let the members
-   of a pair, or of a line, read one common stream.  Integer dtypes are values_integer.c's. */
+   of a pair, or of a line, read one common stream.  What the kinds make of these draws is
+   values_float.c's and values_integer.c's. */
 #include "values.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "values_draw.h"
+#include "values_float.h"
 #include "values_integer.h"
 
 uint64_t pf_hash(uint64_t x)
 {
-  x += PF_GOLDEN_GAMMA;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
+  return hash(x);
 }
 
 static const char *const kind_names[PF_KIND_COUNT] = {
@@ -45,325 +45,89 @@ bool pf_kind_find(const char *name, size_t length, pf_kind *out)
   return false;
 }
 
-/* An encoding is a sign bit above a magnitude; magnitudes order as the values they stand for, zero
-   first, then subnormals, then normals up to `max`, then whatever is not finite. */
-typedef struct encoding {
-  int precision;
-  int emin, emax;  /* exponents of the smallest and the largest normal */
-  int quantum;     /* exponent of the smallest subnormal */
-  int sign_at;     /* bit */
-  uint64_t max;    /* magnitude of the largest finite value */
-  bool has_infinity, has_negative_zero;
-} encoding;
-
-static encoding encoding_of(pf_dtype t)
+static void run_kind(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int count,
+                     uint64_t *to)
 {
-  const pf_dtype_info *info = pf_dtype_of(t);
-  const pf_format *f = &info->format;
-  uint64_t max;
-  memcpy(&max, &f->max, sizeof max);
-  const int emax = (int)(max >> 52) - 1023;
-  const uint64_t fraction = (max & ((UINT64_C(1) << 52) - 1)) >> (53 - f->precision);
-  return (encoding){
-    .precision = f->precision,
-    .emin = f->emin,
-    .emax = emax,
-    .quantum = f->emin - (f->precision - 1),
-    .sign_at = info->exponent_bits + f->precision - 1,
-    .max = ((uint64_t)(emax - f->emin + 1) << (f->precision - 1)) + fraction,
-    .has_infinity = f->has_infinity,
-    .has_negative_zero = f->has_negative_zero,
-  };
-}
-
-static int clamp(int x, int lo, int hi)
-{
-  return x > hi ? hi : x < lo ? lo : x;  /* hi wins where lo > hi */
-}
-
-static uint64_t with_sign(const encoding *e, bool negative, uint64_t magnitude)
-{
-  if (magnitude == 0 && !e->has_negative_zero)
-    return 0;
-  return magnitude | (uint64_t)negative << e->sign_at;
-}
-
-/* The finite magnitude of exponent `exponent` (emin - 1: subnormal) and of the p - 1 bits behind
-   the leading one; never zero. */
-static uint64_t assemble(const encoding *e, int exponent, uint64_t fraction)
-{
-  const int width = e->precision - 1;
-  const uint64_t field = (uint64_t)(clamp(exponent, e->emin - 1, e->emax) - e->emin + 1);
-  const uint64_t m = (field << width) + (fraction & ((UINT64_C(1) << width) - 1));
-  return m == 0 ? 1 : m > e->max ? e->max : m;
-}
-
-/* (-1)^negative * m * 2^exponent; rounded to nearest with ties away (one fixed rule is all that is
-   needed here), saturated at the largest finite value.  m = 0 gives +0. */
-static uint64_t pack(const encoding *e, bool negative, uint64_t m, int exponent)
-{
-  if (m == 0)
-    return 0;
-  const int top = 63 - __builtin_clzll(m);
-  int last = top + exponent - (e->precision - 1);
-  if (last < e->quantum)
-    last = e->quantum;
-  const int shift = last - exponent;
-  if (shift > 63)
-    m = 0;
-  else if (shift > 0)
-    m = (m >> shift) + (m >> (shift - 1) & 1);
+  if (pf_is_integer(pf_format_of(t)))
+    pf_integer_run(v, kind, t, at, count, to);
   else
-    m <<= -shift;
-  const uint64_t magnitude = m + ((uint64_t)(last - e->quantum) << (e->precision - 1));
-  return with_sign(e, negative, magnitude > e->max ? e->max : magnitude);
+    pf_float_run(v, kind, t, at, count, to);
 }
 
-static uint64_t value_normal(const encoding *e, uint64_t s)
+/* Which elements are of the other kind. */
+static void mix(const pf_values *v, const pf_walk *at, int count, const uint64_t *other,
+                uint64_t *to)
 {
-  const int64_t x = draw_normal(&s);
-  return pack(e, x < 0, (uint64_t)(x < 0 ? -x : x), NORMAL_QUANTUM);
+  pf_draws d;
+  pf_draw_elements(stream_key(v, &at->place, PURPOSE_MIX), at->place.index, count, 1, &d);
+  for (int i = 0; i < count; i++)
+    to[i] = v->mix > (d.draw[0][i] & 255) ? other[i] : to[i];
 }
 
-static uint64_t value_bits(const encoding *e, uint64_t s)
+static void run_mixed(const pf_values *v, pf_dtype t, pf_walk at, int count, uint64_t *to)
 {
-  return next(&s) >> (63 - e->sign_at);
-}
-
-/* Just above `max` lie infinity and the NaNs, or in formats without infinity one NaN. */
-static uint64_t corner_special(const encoding *e, uint64_t s, bool nan)
-{
-  const uint64_t first = e->max + 1;
-  if (!nan || !e->has_infinity)
-    return first;
-  return first + 1 + below(next(&s), (UINT64_C(1) << (e->precision - 1)) - 1);
-}
-
-static int corner_exponent(const encoding *e, uint64_t draw)
-{
-  const int p = e->precision;
-  const int corners[] = {
-    e->emin - 1, e->emin - 1, e->emin, e->emin + 1,
-    -1, 0, 1,
-    e->emin / 2 - 1, e->emin / 2, e->emin / 2 + 1,           /* squares at the smallest normal */
-    e->quantum / 2 - 1, e->quantum / 2, e->quantum / 2 + 1,  /* at the smallest subnormal */
-    e->emax / 2 - 1, e->emax / 2, e->emax / 2 + 1,           /* at overflow */
-    -p, 1 - p, p - 1, p,                                     /* an ulp, half an ulp beside one */
-    e->emax - 1, e->emax,
-  };
-  return corners[below(draw, sizeof corners / sizeof corners[0])];
-}
-
-static uint64_t corner_fraction(const encoding *e, uint64_t draw)
-{
-  const int width = e->precision - 1;
-  const uint64_t ones = (UINT64_C(1) << width) - 1, half = UINT64_C(1) << (width - 1);
-  const uint64_t corners[] = {
-    0, 1, ones, ones - 1, half, half + 1, half - 1, UINT64_C(1) << (draw >> 3) % (unsigned)width,
-  };
-  return corners[draw & 7];
-}
-
-static uint64_t value_corner(const encoding *e, uint64_t s)
-{
-  const uint64_t draw = next(&s);
-  const bool negative = draw & 1;
-  const unsigned rare = draw >> 8 & 255;
-  if (rare < 2)
-    return with_sign(e, negative, corner_special(e, s, rare == 1));
-  if (rare < 18)
-    return with_sign(e, negative, 0);
-  const int exponent = corner_exponent(e, next(&s));
-  return with_sign(e, negative, assemble(e, exponent, corner_fraction(e, next(&s))));
-}
-
-static uint64_t value_integer(const encoding *e, uint64_t s)
-{
-  const int i = (int)below(next(&s), 17) - 8;
-  return pack(e, i < 0, (uint64_t)(i < 0 ? -i : i), 0);
-}
-
-/* A random significand with an exponent of -reach..reach, as far as the format has them. */
-static uint64_t moderate(const encoding *e, uint64_t *s, int reach)
-{
-  const int lo = clamp(-reach, e->emin, e->emax), hi = clamp(reach, e->emin, e->emax - 1);
-  const int exponent = lo + (int)below(next(s), (uint64_t)(hi - lo + 1));
-  return assemble(e, exponent, next(s));
-}
-
-/* Seed 0 is one: sums of ones are what a narrow accumulator gets wrong first. */
-static uint64_t value_equal(const pf_values *v, const encoding *e, uint64_t s)
-{
-  if (v->seed == 0)
-    return pack(e, false, 1, 0);
-  const uint64_t magnitude = moderate(e, &s, 4);
-  return with_sign(e, next(&s) & 1, magnitude);
-}
-
-static uint64_t value_wide(const encoding *e, uint64_t s)
-{
-  const uint64_t draw = next(&s);
-  const int exponent = e->emin + (int)below(draw >> 1, (uint64_t)(e->emax - e->emin + 1));
-  return with_sign(e, draw & 1, assemble(e, exponent, next(&s)));
-}
-
-static uint64_t value_subnormal(const encoding *e, uint64_t s)
-{
-  const uint64_t draw = next(&s);
-  const bool negative = draw & 1;
-  uint64_t fraction = next(&s) >> (65 - e->precision);
-  if ((draw >> 8 & 7) == 0)
-    return with_sign(e, negative, assemble(e, e->emin, draw & 2 ? 0 : fraction));
-  if (draw & 2)  /* short ones: without this nearly all have their leading bit near the top */
-    fraction >>= (draw >> 16) % (unsigned)(e->precision - 1);
-  return with_sign(e, negative, assemble(e, e->emin - 1, fraction));
-}
-
-/* Pairs along K: neighbours, or k with k + half so that whole parts of a sum cancel (split K).  x
-   decides by its seed; y, which cannot know x's seed, repeats over both partners.  The result is
-   the pair's first k, or for y the first of all that must be equal; -1 for a last one alone. */
-static int64_t cancel_pair(const pf_place *place, bool by_halves, bool *second)
-{
-  const int64_t half = place->k_count / 2 & ~INT64_C(1);
-  if (place->k < 2 * half && (by_halves || !place->negate)) {
-    const int64_t first = place->k % half;
-    *second = place->k >= half;
-    return place->negate ? first : first & ~INT64_C(1);
-  }
-  *second = place->k & 1;
-  return (place->k | 1) < place->k_count ? place->k & ~INT64_C(1) : -1;
-}
-
-static uint64_t value_cancel(const pf_values *v, const encoding *e, const pf_place *place)
-{
-  const uint64_t line = stream(v, place, PF_CANCEL + PURPOSE_LINE, place->line);
-  bool second = false;
-  const int64_t pair = cancel_pair(place, pf_hash(v->seed) & 1, &second);
-  if (pair < 0 || place->k_count <= 0)
-    return value_normal(e, stream(v, place, PF_CANCEL, place->index));
-  uint64_t s = pf_hash(line ^ (uint64_t)pair);
-  uint64_t magnitude = moderate(e, &s, place->negate ? 8 : 4);
-  const uint64_t draw = next(&s);
-  bool negative = draw & 1;
-  if (place->negate && second) {
-    /* Equal in half of the pairs, else off by a few units of the last place. */
-    const int off = draw & 2 ? 1 + (int)((draw >> 8) % (e->precision > 4 ? 3 : 1)) : 0;
-    const uint64_t moved = magnitude + (uint64_t)(int64_t)(draw & 4 ? -off : off);
-    magnitude = moved - 1 < e->max ? moved : magnitude;
-    negative = !negative;
-  }
-  return with_sign(e, negative, magnitude);
-}
-
-/* Midpoints.  In units of one power of two, a line of x adds up to 2A + u: A has p bits, u is 1 or
-   -1, so that p + 1 bits are needed and the last one is set: a tie of the p-bit format.  A few
-   lines have u = +-(1 +- 2^-j), beside the tie, or u = 0, which an addend of +-1 makes a tie.  The
-   rest of the line is zero or small and cancels in pairs.  y is a power of two, one for each line
-   (3 times that if K = 1: the product 3A of an odd A is then the tie).  Scales are mostly 0, so
-   that addends, which know neither line, mostly match. */
-static int midpoint_scale(const encoding *e, uint64_t draw)
-{
-  const int scale = draw & 3 ? 0 : (int)below(draw >> 2, 7) - 3;
-  return clamp(scale, e->emin, e->emax - e->precision);
-}
-
-typedef enum midpoint_class { ON_GRID, ON_TIE, BESIDE } midpoint_class;
-
-static midpoint_class midpoint_class_of(uint64_t draw)
-{
-  return (draw & 7) == 0 ? ON_GRID : (draw & 7) < 6 ? ON_TIE : BESIDE;
-}
-
-/* +-2^scale, or with an offset of +-2^(scale-j), j < p, as far as subnormals reach. */
-static uint64_t midpoint_unit(const encoding *e, bool negative, bool beside, int scale,
-                              uint64_t draw)
-{
-  const int reach = clamp(scale - e->quantum, 0, e->precision - 1);
-  const int j = beside && reach > 0 ? 1 + (int)below(draw >> 8, (uint64_t)reach) : 0;
-  const uint64_t one = UINT64_C(1) << j;
-  const uint64_t m = j == 0 ? one : draw & 2 ? one + 1 : one - 1;
-  return pack(e, negative ^ (draw & 1), m, scale - j);
-}
-
-/* K = 1: A such that 3A has p + 1 bits, the last one set unless ON_GRID; BESIDE: p + 2 bits. */
-static uint64_t midpoint_only(const encoding *e, midpoint_class class, uint64_t draw)
-{
-  const uint64_t end = UINT64_C(1) << e->precision, last = (2 * end - 1) / 3;
-  /* With four bits or less a single A of the upper binade fits: the lower one has the other tie. */
-  const uint64_t first = e->precision > 4 ? end >> 1 : (end + 2) / 3;
-  if (class == BESIDE)
-    return (last + 1 + below(draw, end - last - 1)) | 1;
-  const uint64_t odd = (first + below(draw, last - first + 1)) | 1;
-  return class == ON_GRID ? odd - 1 : odd > last ? odd - 2 : odd;
-}
-
-/* A in (2^(p-1), 2^p): at 2^(p-1) itself the sum 2A - 1 would have p bits only.  All ones, where
-   rounding up carries into the exponent, more often than chance has them. */
-static uint64_t midpoint_large(const encoding *e, uint64_t draw)
-{
-  const uint64_t first = UINT64_C(1) << (e->precision - 1);
-  if ((draw & 7) == 0)
-    return 2 * first - 1;
-  return first + 1 + below(draw >> 3, first - 1);
-}
-
-static uint64_t midpoint_x(const pf_values *v, const encoding *e, const pf_place *place)
-{
-  uint64_t s = stream(v, place, PF_MIDPOINT + PURPOSE_LINE, place->line);
-  const uint64_t draw = next(&s);
-  const bool negative = draw & 1, swapped = draw & 2;
-  const midpoint_class class = midpoint_class_of(draw >> 2);
-  const int scale = midpoint_scale(e, draw >> 8);
-  const uint64_t large = next(&s), unit = next(&s);
-  if (place->k_count == 1)
-    return pack(e, negative, midpoint_only(e, class, large), scale);
-  if (place->k > 1) {
-    const uint64_t pair = pf_hash(s ^ (uint64_t)(place->k >> 1));
-    const bool used = (pair & 3) == 0 && (place->k | 1) < place->k_count;
-    return pack(e, place->k & 1, used ? 1 + (pair >> 2) % 3 : 0, scale);
-  }
-  if ((place->k == 1) == swapped)
-    return pack(e, negative, midpoint_large(e, large), scale + 1);
-  return class == ON_GRID ? 0 : midpoint_unit(e, negative, class == BESIDE, scale, unit);
-}
-
-static uint64_t value_midpoint(const pf_values *v, const encoding *e, const pf_place *place)
-{
-  if (place->negate)
-    return midpoint_x(v, e, place);
-  if (place->k_count > 0) {
-    uint64_t s = stream(v, place, PF_MIDPOINT + PURPOSE_LINE, place->line);
-    const uint64_t draw = next(&s);
-    return pack(e, draw & 1, place->k_count == 1 ? 3 : 1, midpoint_scale(e, draw >> 8));
-  }
-  uint64_t s = stream(v, place, PF_MIDPOINT, place->index);
-  const uint64_t draw = next(&s);
-  if (draw & 2)
-    return 0;
-  return midpoint_unit(e, draw & 1, draw & 4, 0, next(&s));
+  uint64_t other[PF_RUN];
+  run_kind(v, v->kind, t, at, count, to);
+  if (v->mix == 0)
+    return;
+  run_kind(v, v->other, t, at, count, other);
+  mix(v, &at, count, other, to);
 }
 
 uint64_t pf_value_bits(const pf_values *v, pf_dtype t, const pf_place *place)
 {
-  const bool mixed =
-    v->mix > 0 && v->mix > (pf_hash(stream(v, place, PURPOSE_MIX, place->index)) & 255);
-  const pf_kind kind = mixed ? v->other : v->kind;
-  if (pf_is_integer(pf_format_of(t)))
-    return pf_integer_bits(v, kind, t, place);
-  const encoding e = encoding_of(t);
-  const uint64_t s = stream(v, place, kind, place->index);
-  switch (kind) {
-  case PF_NORMAL: return value_normal(&e, s);
-  case PF_BITS: return value_bits(&e, s);
-  case PF_CORNER: return value_corner(&e, s);
-  case PF_INTEGER: return value_integer(&e, s);
-  case PF_CANCEL: return value_cancel(v, &e, place);
-  case PF_EQUAL: return value_equal(v, &e, stream(v, place, kind, 0));
-  case PF_MIDPOINT: return value_midpoint(v, &e, place);
-  case PF_WIDE: return value_wide(&e, s);
-  case PF_SUBNORMAL: return value_subnormal(&e, s);
-  case PF_VERBATIM:
-  case PF_KIND_COUNT: break;
+  uint64_t bits;
+  run_mixed(v, t, (pf_walk){.place = *place, .columns = 1}, 1, &bits);
+  return bits;
+}
+
+/* Stores encodings one behind the other. */
+static uint8_t *store_run(pf_dtype t, const uint64_t *from, int count, uint8_t *to)
+{
+  const int bytes = pf_dtype_of(t)->bytes;
+  switch (bytes) {
+  case 8:
+    for (int i = 0; i < count; i++)
+      memcpy(to + 8 * i, &(const uint64_t){htole64(from[i])}, 8);
+    break;
+  case 4:
+    for (int i = 0; i < count; i++)
+      memcpy(to + 4 * i, &(const uint32_t){htole32((uint32_t)from[i])}, 4);
+    break;
+  case 2:
+    for (int i = 0; i < count; i++)
+      memcpy(to + 2 * i, &(const uint16_t){htole16((uint16_t)from[i])}, 2);
+    break;
+  default:
+    for (int i = 0; i < count; i++)
+      to[i] = (uint8_t)from[i];
+    break;
   }
-  return 0;
+  return to + (size_t)bytes * (size_t)count;
+}
+
+/* n elements on. */
+static void skip(pf_walk *at, int n)
+{
+  pf_place *p = &at->place;
+  p->index += n;
+  if (p->k_count <= 0)
+    return;
+  const int64_t column = at->column + n, k = p->k + column / at->columns;
+  p->line += column % at->columns - at->column + k / p->k_count * at->columns;
+  p->k = k % p->k_count;
+  at->column = column % at->columns;
+}
+
+void pf_values_generate(const pf_values *v, pf_dtype t, pf_walk at, int64_t count, void *to)
+{
+  uint64_t bits[PF_RUN];
+  uint8_t *behind = to;
+  for (; count > PF_RUN; count -= PF_RUN) {
+    run_mixed(v, t, at, PF_RUN, bits);
+    behind = store_run(t, bits, PF_RUN, behind);
+    skip(&at, PF_RUN);
+  }
+  run_mixed(v, t, at, (int)count, bits);
+  store_run(t, bits, (int)count, behind);
 }

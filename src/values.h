@@ -40,17 +40,26 @@ typedef struct pf_values {
 /* Where an element sits in its matmul: what the kinds that shape whole sums need. */
 typedef struct pf_place {
   int64_t index;  /* row-major logical index in its tensor */
-  int64_t line;   /* which dot-product vector of the tensor it belongs to */
+  int64_t line;   /* which dot-product vector of the tensor it belongs to; any for c and bias */
   int64_t k;      /* place along K; 0 for c and bias */
   int64_t k_count;  /* K; 0 for c and bias, which so are told from y */
   bool negate;    /* true for x: its half of a cancelling pair carries the sign */
 } pf_place;
+
+/* The elements of a tensor in row-major order. */
+typedef struct pf_walk {
+  pf_place place;
+  int64_t columns;  /* elements from one place along K to the next: 1, or N in y's [K, N] */
+  int64_t column;   /* of them, where the walk is */
+} pf_walk;
 
 const char *pf_kind_name(pf_kind k);
 bool pf_kind_find(const char *name, size_t length, pf_kind *out);
 
 /* The encoding of the generated (not edited, not verbatim) element. */
 uint64_t pf_value_bits(const pf_values *v, pf_dtype t, const pf_place *place);
+/* The same for `count` elements from `at` on, stored densely: count * bytes of the dtype. */
+void pf_values_generate(const pf_values *v, pf_dtype t, pf_walk at, int64_t count, void *to);
 
 uint64_t pf_hash(uint64_t x);  /* splitmix64's finalizer on x + 0x9e3779b97f4a7c15 */
 

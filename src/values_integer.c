@@ -4,6 +4,8 @@
    complement.  Nothing is computed in floating point (values.c says why). */
 #include "values_integer.h"
 
+#include <string.h>
+
 #include "values_draw.h"
 
 typedef struct integers {
@@ -27,7 +29,7 @@ static bool is_signed(const integers *n)
   return n->lowest < 0;
 }
 
-static int64_t value_normal(const integers *n, uint64_t s)
+static int64_t value_normal(const integers *n, pf_stream s)
 {
   const int sigma = n->bits == 8 ? 5 : 12;  /* log2 */
   const int shift = -NORMAL_QUANTUM - sigma;
@@ -37,7 +39,7 @@ static int64_t value_normal(const integers *n, uint64_t s)
   return clamp(middle + (x < 0 ? -rounded : rounded), n->lowest, n->max);
 }
 
-static int64_t value_corner(const integers *n, uint64_t s)
+static int64_t value_corner(const integers *n, pf_stream s)
 {
   const uint64_t draw = next(&s);
   const int64_t ends[] = {n->lowest, n->lowest + 1, -1, 0, 1, n->max - 1, n->max};
@@ -49,20 +51,20 @@ static int64_t value_corner(const integers *n, uint64_t s)
 }
 
 /* -reach..reach, or 0..reach. */
-static int64_t value_small(const integers *n, uint64_t s, int64_t reach)
+static int64_t value_small(const integers *n, pf_stream s, int64_t reach)
 {
   const int64_t lowest = is_signed(n) ? -reach : 0;
   return lowest + (int64_t)below(next(&s), (uint64_t)(reach - lowest + 1));
 }
 
-static int64_t value_equal(const pf_values *v, const integers *n, uint64_t s)
+static int64_t value_equal(const integers *n, uint32_t seed, pf_stream s)
 {
-  const int64_t x = v->seed == 0 ? 1 : value_normal(n, s);
+  const int64_t x = seed == 0 ? 1 : value_normal(n, s);
   return x == 0 ? 1 : x;
 }
 
 /* A bit length that a non-negative number can have, then a number of that length. */
-static int64_t value_wide(const integers *n, uint64_t s)
+static int64_t value_wide(const integers *n, pf_stream s)
 {
   const uint64_t draw = next(&s);
   const int longest = is_signed(n) ? n->bits - 1 : n->bits;
@@ -74,33 +76,104 @@ static int64_t value_wide(const integers *n, uint64_t s)
 
 /* Both halves of a pair are one draw of x's line, the second one negated: modulo 2^bits where there
    are no negative numbers.  y repeats over the pair. */
-static int64_t value_cancel(const pf_values *v, const integers *n, const pf_place *place)
+static int64_t value_cancel(const integers *n, const pf_place *place, pf_stream s)
 {
-  if (place->k_count <= 0 || (place->k | 1) >= place->k_count)
-    return value_normal(n, stream(v, place, PF_CANCEL, place->index));
-  const uint64_t line = stream(v, place, PF_CANCEL + PURPOSE_LINE, place->line);
-  const int64_t x = value_normal(n, pf_hash(line ^ (uint64_t)(place->k >> 1)));
+  const int64_t x = value_normal(n, s);
   const int64_t with_negative = x == n->lowest ? x + 1 : x;
   return place->negate && place->k & 1 ? -with_negative : with_negative;
 }
 
-uint64_t pf_integer_bits(const pf_values *v, pf_kind kind, pf_dtype t, const pf_place *place)
+static uint64_t encode(const integers *n, int64_t x)
 {
-  const integers n = integers_of(t);
-  uint64_t s = stream(v, place, kind, place->index);
-  int64_t x = 0;
-  switch (kind) {
-  case PF_NORMAL: x = value_normal(&n, s); break;
-  case PF_BITS: x = (int64_t)next(&s); break;
-  case PF_CORNER: x = value_corner(&n, s); break;
-  case PF_INTEGER: x = value_small(&n, s, 8); break;
-  case PF_CANCEL: x = value_cancel(v, &n, place); break;
-  case PF_EQUAL: x = value_equal(v, &n, stream(v, place, kind, 0)); break;
-  case PF_MIDPOINT: x = value_small(&n, s, 3); break;
-  case PF_WIDE: x = value_wide(&n, s); break;
-  case PF_SUBNORMAL: x = value_small(&n, s, 1); break;
-  case PF_VERBATIM:
-  case PF_KIND_COUNT: break;
+  return (uint64_t)x & (UINT64_MAX >> (64 - n->bits));
+}
+
+/* A run of elements of one kind. */
+typedef struct run {
+  integers n;
+  uint64_t elements, lines;  /* keys of streams */
+  uint32_t seed;
+  pf_walk at;
+  int count;
+} run;
+
+/* The loop of a kind whose elements know only themselves: `kind` is a constant to the compiler. */
+static inline __attribute__((always_inline)) void run_alone(const run *r, pf_kind kind, int draws,
+                                                            uint64_t *to)
+{
+  const integers n = r->n;
+  pf_draws d;
+  pf_draw_elements(r->elements, r->at.place.index, r->count, draws, &d);
+  for (int i = 0; i < r->count; i++) {
+    pf_stream s = stream_of(&d, i);
+    switch (kind) {
+    case PF_BITS: to[i] = encode(&n, (int64_t)next(&s)); break;
+    case PF_CORNER: to[i] = encode(&n, value_corner(&n, s)); break;
+    case PF_INTEGER: to[i] = encode(&n, value_small(&n, s, 8)); break;
+    case PF_MIDPOINT: to[i] = encode(&n, value_small(&n, s, 3)); break;
+    case PF_WIDE: to[i] = encode(&n, value_wide(&n, s)); break;
+    case PF_SUBNORMAL: to[i] = encode(&n, value_small(&n, s, 1)); break;
+    default: to[i] = encode(&n, value_normal(&n, s)); break;
+    }
   }
-  return (uint64_t)x & (UINT64_MAX >> (64 - n.bits));
+}
+
+static void run_equal(const run *r, uint64_t *to)
+{
+  pf_draws d;
+  pf_draw_elements(r->elements, 0, 1, 4, &d);
+  const uint64_t value = encode(&r->n, value_equal(&r->n, r->seed, stream_of(&d, 0)));
+  for (int i = 0; i < r->count; i++)
+    to[i] = value;
+}
+
+static int64_t lone_normal(const run *r, int64_t index)
+{
+  pf_draws d;
+  pf_draw_elements(r->elements, index, 1, 4, &d);
+  return value_normal(&r->n, stream_of(&d, 0));
+}
+
+static void run_cancel(const run *r, uint64_t *to)
+{
+  pf_draws d;
+  pf_walk at = r->at;
+  pf_draw_lines(r->lines, at, r->count, 0, &d);
+  for (int i = 0; i < r->count; i++, pf_walk_on(&at))
+    d.start[i] ^= (uint64_t)(at.place.k >> 1);
+  pf_draw(r->count, 4, &d);
+  at = r->at;
+  for (int i = 0; i < r->count; i++, pf_walk_on(&at)) {
+    const bool lone = (at.place.k | 1) >= at.place.k_count;
+    to[i] = encode(&r->n, lone ? lone_normal(r, at.place.index)
+                               : value_cancel(&r->n, &at.place, stream_of(&d, i)));
+  }
+}
+
+void pf_integer_run(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int count,
+                    uint64_t *to)
+{
+  const run r = {
+    .n = integers_of(t), .at = at, .count = count, .seed = v->seed,
+    .elements = stream_key(v, &at.place, (int)kind),
+    .lines = stream_key(v, &at.place, (int)kind + PURPOSE_LINE),
+  };
+  switch (kind) {
+  case PF_NORMAL: run_alone(&r, PF_NORMAL, 4, to); break;
+  case PF_BITS: run_alone(&r, PF_BITS, 1, to); break;
+  case PF_CORNER: run_alone(&r, PF_CORNER, 2, to); break;
+  case PF_INTEGER: run_alone(&r, PF_INTEGER, 1, to); break;
+  case PF_EQUAL: run_equal(&r, to); break;
+  case PF_MIDPOINT: run_alone(&r, PF_MIDPOINT, 1, to); break;
+  case PF_WIDE: run_alone(&r, PF_WIDE, 2, to); break;
+  case PF_SUBNORMAL: run_alone(&r, PF_SUBNORMAL, 1, to); break;
+  case PF_CANCEL:
+    if (at.place.k_count > 0)
+      run_cancel(&r, to);
+    else
+      run_alone(&r, PF_NORMAL, 4, to);
+    break;
+  case PF_VERBATIM:
+  case PF_KIND_COUNT: memset(to, 0, (size_t)count * sizeof *to); break;
+  }
 }

@@ -4,7 +4,7 @@
 
 #include "values.h"
 
-/* The encoding of an element that mixing has made one of `kind`.
+/* The encodings of `count` elements from `at` on that mixing has made ones of `kind`.
 
      normal     N(0, 1) times a quarter of the largest s8, of u8 around the middle of the range; in
                 s32 times 2^12, so that sums stay in range
@@ -16,6 +16,7 @@
      midpoint   -3..3, or 0..3: sums on ties of what a scale of 1/2 or 1/4 makes of them
      wide       every bit length equally often, zero's too
      subnormal  -1, 0, 1, or 0 and 1 */
-uint64_t pf_integer_bits(const pf_values *v, pf_kind kind, pf_dtype t, const pf_place *place);
+void pf_integer_run(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int count,
+                    uint64_t *to);
 
 #endif

@@ -70,7 +70,7 @@ static void note(void *user, const pf_result *r)
 }
 
 /* On the engines that are selected. */
-static seen examine_selected(const char *text, const char *strategies)
+static inline seen examine_selected(const char *text, const char *strategies)
 {
   pf_case c;
   pf_error e = {0};
@@ -85,7 +85,7 @@ static seen examine_selected(const char *text, const char *strategies)
   return s;
 }
 
-static void select_engines(const char *engines, const pf_plugin_options *opening)
+static inline void select_engines(const char *engines, const pf_plugin_options *opening)
 {
   pf_error e = {0};
   pf_options_default(&session.options);
@@ -96,7 +96,7 @@ static void select_engines(const char *engines, const pf_plugin_options *opening
     fail_msg("%s", e.text);
 }
 
-static seen examine_opened(const char *text, const char *engines, const char *strategies,
+static inline seen examine_opened(const char *text, const char *engines, const char *strategies,
                            const pf_plugin_options *opening)
 {
   select_engines(engines, opening);
@@ -105,7 +105,7 @@ static seen examine_opened(const char *text, const char *engines, const char *st
   return s;
 }
 
-static void check_refusal_opened(const char *spec, const char *text,
+static inline void check_refusal_opened(const char *spec, const char *text,
                                  const pf_plugin_options *opening)
 {
   pf_options o;

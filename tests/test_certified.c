@@ -104,7 +104,7 @@ static int bind_all(const pf_case *c, pf_plan *plan, pf_ask *ask)
   int n = 0;
   for (const pf_row *r = pf_rows; r->text && n < ROWS; r++)
     if (r->graph == c->graph && !pf_plan_parse(r->strategy, r->text, c, &plan[n], NULL)) {
-      ask[n] = (pf_ask){&plan[n], orders[n % 4]};
+      ask[n] = (pf_ask){.plan = &plan[n], .order = orders[n % 4]};
       n++;
     }
   return n;

@@ -285,11 +285,46 @@ static void test_markers(void **unused)
   }
 }
 
+/* Decoding many at a time: every encoding of up to 16 bits, and random ones of the wider dtypes, row
+   by row in any strides. */
+static void test_grids(void **unused)
+{
+  (void)unused;
+  static uint8_t memory[8 * 65536];
+  static double got[65536];
+  uint64_t seed = 41;
+  print_message("seed %" PRIu64 "\n", seed);
+  for (int t = 0; t < PF_DTYPE_COUNT; t++) {
+    const int bytes = pf_dtype_of((pf_dtype)t)->bytes;
+    for (int64_t i = 0; i < 65536; i++) {
+      uint64_t bits = (uint64_t)i;
+      for (int b = 16; b < 8 * bytes; b += 16)
+        bits = bits << 16 | (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 48;
+      pf_store_bits((pf_dtype)t, memory + i * bytes, bits);
+    }
+    const pf_grid grids[] = {
+      {memory, 1, 65536, 0, 1}, {memory, 65536, 1, 1, 0}, {memory, 256, 256, 1, 256},
+      {memory + 3 * bytes, 90, 70, 700, 9}, {memory, 5, 3, 0, 0}, {memory, 0, 7, 1, 1},
+      {memory, 7, 0, 1, 1},
+    };
+    for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
+      const pf_grid *of = &grids[g];
+      pf_load_grid((pf_dtype)t, of, got);
+      for (int64_t i = 0; i < of->rows * of->columns; i++) {
+        const int64_t at = i / of->columns * of->row_stride + i % of->columns * of->column_stride;
+        const double expected = pf_load((pf_dtype)t, (const uint8_t *)of->data + at * bytes);
+        assert_memory_equal(&got[i], &expected, sizeof expected);
+      }
+    }
+  }
+}
+
 int main(void)
 {
   printf("seed 0x%" PRIx64 "\n", RANDOM_SEED);
   mpfr_init2(exact, 53);
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_grids),
     cmocka_unit_test(test_every_encoding), cmocka_unit_test(test_from_8_bits),
     cmocka_unit_test(test_from_16_bits),   cmocka_unit_test(test_from_wide),
     cmocka_unit_test(test_s32),            cmocka_unit_test(test_overflow),

@@ -44,7 +44,8 @@ static double share_of(scene *s, const sum_case *c)
   const pf_enclosure e = scene_enclose(s, 0);
   const pf_step *step = &s->plan.step[0];
   double got;
-  pf_reference_step(&s->problem, step, &c->order, s->problem.x_vectors, s->problem.y_vectors, &got);
+  pf_reference_step(&s->problem, step, &c->order, s->problem.x_vectors, s->problem.y_vectors,
+                    &s->arena, &got);
   assert_true(pf_set_allows(&e.set, got));
   return oracle.distance(oracle.state, got) / e.radius;
 }

@@ -283,7 +283,7 @@ static void test_none_is_right(void **unused)
     pf_step unfused = *s.step;
     unfused.kind = PF_MULSUM;
     pf_reference_step(&s.problem, &unfused, &pf_reference_forward.sum, s.problem.x_vectors,
-                      s.problem.y_vectors, want);
+                      s.problem.y_vectors, &s.arena, want);
     for (int64_t j = 0; j < s.problem.shape.outputs; j++) {
       if (!(got[j] == want[j]) && !(isnan(got[j]) && isnan(want[j]))) fail_case(&s, "fault:none");
     }

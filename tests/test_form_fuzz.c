@@ -157,7 +157,7 @@ static void test_layouts_at_the_limit(void **unused)
   (void)unused;
   static const pf_filter all = {.max_work = PF_MAX_WORK};
   static const pf_filter strided = {.max_work = PF_MAX_WORK, .strided_only = true};
-  uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN};
+  uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN, [PF_HEAD_WORK] = PF_WORK_ALL};
   uint8_t *layout = head + PF_HEAD_TENSORS + PF_HEAD_LAYOUT;
   pf_arena a = {0};
   pf_case c;
@@ -169,7 +169,7 @@ static void test_layouts_at_the_limit(void **unused)
   /* x [1,M,1] with rows of 17: the stride of the first dimension is beyond the limit. */
   put_wide(head + PF_HEAD_SIZES, 246724);
   put_wide(head + PF_HEAD_SIZES + 6, 1);
-  head[PF_HEAD_BATCH] = 6;
+  head[PF_HEAD_BATCH] = 11;
   layout[0] = 0x82;
   layout[3] = 15;
   assert_int_equal(pf_fuzz_decode(head, sizeof head, &all, &a, &c), PF_OK);
@@ -185,7 +185,7 @@ static void test_vectors_count_once(void **unused)
 {
   (void)unused;
   uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN, [PF_HEAD_VECTORS] = 0x3f,
-                                 [PF_HEAD_WORK] = 6};
+                                 [PF_HEAD_WORK] = PF_WORK_ALL};
   pf_arena a = {0};
   pf_case c;
   put_wide(head + PF_HEAD_SIZES, 3000);
@@ -230,8 +230,7 @@ static void test_tail_wraps_around(void **unused)
   uint8_t head[PF_HEAD_BYTES] = {[PF_HEAD_GRAPH] = PF_MATMUL_PLAIN,
                                  [PF_HEAD_SHAPE] = 0x80 | 7, /* 16 x 16 x 16 */
                                  [PF_HEAD_DTYPE] = PF_F16,
-                                 [PF_HEAD_KIND] = PF_VERBATIM,
-                                 [PF_HEAD_WORK] = 6};
+                                 [PF_HEAD_KIND] = PF_VERBATIM};
   pf_arena a = {0};
   pf_case c;
   assert_int_equal(decode(head, sizeof head, &a, &c), PF_OK);
@@ -249,10 +248,10 @@ static void test_golden(void **unused)
 {
   (void)unused;
   static const uint8_t head[PF_HEAD_BYTES] = {
-    [1] = 0x05, [3] = 0x0a, [6] = 0xc1, [9] = 0x0a, [10] = 0x81,
-    [13] = 0x01, [16] = 0x63, [19] = 0xa0 + 33, [22] = 0x02, [25] = 0xfc, [27] = 17,
+    [1] = 0x05, [3] = 0x0d, [6] = 0xc1, [9] = 0x0a, [10] = 0x81,
+    [13] = 0x01, [16] = 0x03, [19] = 0x20, [22] = 0xa2, [25] = 0xfc, [27] = 17,
     [34] = 0x03, [35] = 0x03, [36] = 0x06, [45] = 0xf1, 0x00, 0x00, 0x40, 0xc0,
-    [55] = 0xc0, [57] = 6, [73] = 0, 0, 0xc7, 0x20, 0x78, 0x56, 0x34, 0x12, 0xa3, 0, 0, 2,
+    [55] = 0xc0, [57] = 0xfc, [73] = 0, 0, 0xc7, 0x20, 0x78, 0x56, 0x34, 0x12, 0xa3, 0, 0, 2,
     [89] = 0xc2, 0xc4, 0, 0, 1, 0, 0, 0, 0xff, [137] = 0xb0, [143] = 9, 1,
   };
   static const uint8_t tail[] = {

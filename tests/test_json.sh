@@ -271,8 +271,13 @@ json 'strategies of a graph' 0 '.[0].graphs | length == 1' -- strategies matmul_
 json 'a row of strategies can be given' 0 '.[0].strategies[1].same_as == "inductor_graph"' \
   -- explain script -s inductor_graph -s "copy: $(cat row)"
 json 'engines' 0 'true' \
-  '[ "$(jq ".engines | length" out)" = "$(grep -c "^  " text)" ]' \
+  '[ "$(jq ".engines | length" out)" = "$(sed "/^libraries/,\$d" text | grep -c "^  ")" ]' \
   -- engines
+json 'engines of a library' 0 '(.[0].libraries | length == 3) and .[0].libraries[0].types[0].x == "f32" and
+    .[0].libraries[1].whole_cases and .[0].libraries[2].missing == "install libmine"' \
+  -- engines "$plugins/engine_naive.so" "$plugins/graphs.so" "$plugins/misbehaving.so:open-absent"
+json 'engines: what one declares' 0 '.[0].libraries[0].declared == "flushes sums"' \
+  -- engines "$plugins/habits.so:/ftz"
 export TOLD='3.7.2 avx2 kernel-1 wrong'
 precfuzz regress --add told --known regressions --reason 'as it was told' \
   --signature "$plugins/told.so matmul eager x=f32,y=f32 contract IMPOSSIBLE" tail >/dev/null

@@ -158,6 +158,42 @@ static void test_limit(void **unused)
   assert_in_range(fits[0], 100, 104);
 }
 
+/* What is given back is given out again; what came before the mark stays as it is. */
+static void test_mark(void **unused)
+{
+  (void)unused;
+  static const size_t sizes[] = {0, 100, 60000, 200000};
+  for (int before = 0; before < 4; before++) {
+    pf_arena a = {0};
+    unsigned char *kept = before ? pf_alloc_raw(&a, sizes[before]) : NULL;
+    if (kept)
+      memset(kept, 7, sizes[before]);
+    const size_t given = a.given;
+    for (int taken = 0; taken < 4; taken++) {
+      const pf_arena_mark mark = pf_arena_mark_here(&a);
+      unsigned char *first = pf_alloc_raw(&a, sizes[taken]);
+      memset(pf_alloc_raw(&a, 150000), 8, 150000);
+      pf_arena_release(&a, mark);
+      assert_int_equal(a.given, given);
+#ifdef ADDRESS_SANITIZER
+      assert_true(__asan_address_is_poisoned(first));
+#endif
+      assert_ptr_equal(pf_alloc_raw(&a, sizes[taken]), first);
+      pf_arena_release(&a, mark);
+    }
+    const size_t total = a.total;
+    for (int i = 0; i < 100; i++) {
+      const pf_arena_mark mark = pf_arena_mark_here(&a);
+      assert_non_null(pf_alloc_raw(&a, sizes[i % 4]));
+      pf_arena_release(&a, mark);
+    }
+    assert_int_equal(a.total, total);
+    for (size_t i = 0; i < sizes[before]; i++)
+      assert_int_equal(kept[i], 7);
+    pf_arena_free(&a);
+  }
+}
+
 static void test_impossible_sizes(void **unused)
 {
   (void)unused;
@@ -252,6 +288,7 @@ int main(void)
     cmocka_unit_test(test_alignment_and_zero), cmocka_unit_test(test_disjoint),
     cmocka_unit_test(test_warm),               cmocka_unit_test(test_growth_is_bounded),
     cmocka_unit_test(test_limit),              cmocka_unit_test(test_impossible_sizes),
+    cmocka_unit_test(test_mark),
     cmocka_unit_test(test_reader_wraps),       cmocka_unit_test(test_reader_empty),
 #ifdef ADDRESS_SANITIZER
     cmocka_unit_test(test_poison),

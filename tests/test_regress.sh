@@ -264,6 +264,12 @@ run regress --add dies --known list --reason 'it was told to' \
 expect 'one that dies' 0 '! grep -q ^kernel list/known.txt'
 run regress list
 expect 'dies again' 0 "prints '^OK +dies'"
+tell '3.7.2 avx2 brg:1 drifts'
+run regress --add drifts --known list --reason 'it was told to' \
+  --signature './told.so matmul eager x=f32,y=f32 contract UNREPEATABLE' tail
+run regress list
+expect 'one that is never the same' 1 "prints '^OK +drifts'" "prints '^CHANGED +dies .* IMPOSSIBLE'"
+tell '3.7.2 avx2 brg:1 dies'
 run check -e ./told.so --isolate -s eager --known list tail
 expect 'check goes on' 0 "prints '^DIED '" "prints '^    known     dies: it was told to\$'" "prints '0 findings, 1 known'"
 run explain -e fault:M13 --known ours tail

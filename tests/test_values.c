@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "value_checks.h"
+#include "values_draw.h"
 
 static const char *const names[] = {
   "normal", "bits", "corner", "integer", "cancel", "equal", "midpoint", "wide", "subnormal",
@@ -74,6 +75,76 @@ static void test_cutting_k(void **state)
           assert_true(pf_value_bits(&v, (pf_dtype)t, &whole)
                       == pf_value_bits(&v, (pf_dtype)t, &part));
         }
+}
+
+/* A whole tensor at a time gives what each of its elements is by itself, whichever way its lines
+   run, in the middle of mixtures and behind the ends of runs. */
+static void check_generated(const pf_values *v, pf_dtype t, pf_walk at, int64_t count)
+{
+  static uint8_t stored[8 * 1024];
+  assert_true(count <= 1024);
+  pf_values_generate(v, t, at, count, stored);
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t k = at.place.k_count, n = at.columns;
+    pf_place place = at.place;
+    place.index = i;
+    if (k > 0) {
+      place.k = i / n % k;
+      place.line = i / (k * n) * n + i % n;
+    }
+    assert_true(pf_load_bits(t, stored + i * pf_dtype_of(t)->bytes) == pf_value_bits(v, t, &place));
+  }
+}
+
+static void test_whole_tensors(void **state)
+{
+  (void)state;
+  static const struct { bool x; int64_t k, columns, count; } shapes[] = {
+    {true, 1, 1, 5}, {true, 7, 1, 700}, {true, 64, 1, 256}, {true, 65, 1, 195}, {true, 300, 1, 900},
+    {false, 7, 1, 70}, {false, 7, 3, 630}, {false, 2, 65, 390}, {false, 129, 5, 645},
+    {false, 1, 70, 210}, {false, 0, 1, 130}, {false, 0, 1, 1}, {true, 3, 1, 0},
+  };
+  for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+    for (int t = 0; t < PF_DTYPE_COUNT; t++)
+      for (int kind = 0; kind < PF_VERBATIM; kind++)
+        for (uint32_t seed = 0; seed < 4; seed++) {
+          const pf_values v = { .kind = (pf_kind)kind, .other = (pf_kind)(seed + 2), .seed = seed,
+                                .mix = seed & 1 ? 100 : 0 };
+          const pf_walk at = { .place = { .k_count = shapes[s].k, .negate = shapes[s].x },
+                               .columns = shapes[s].columns };
+          check_generated(&v, (pf_dtype)t, at, shapes[s].count);
+        }
+}
+
+/* Each instruction set that this machine has draws what pf_hash gives. */
+static void check_draws(void (*draw)(int, int, pf_draws *), int count, int draws)
+{
+  pf_draws d;
+  for (int i = 0; i < PF_RUN; i++)
+    d.start[i] = pf_hash((uint64_t)i + 77);
+  draw(count, draws, &d);
+  for (int i = 0; i < count; i++) {
+    const uint64_t start = pf_hash(pf_hash((uint64_t)i + 77));
+    assert_true(d.start[i] == start);
+    for (int j = 0; j < draws; j++)
+      assert_true(d.draw[j][i] == pf_hash(start + (uint64_t)j * PF_GOLDEN_GAMMA));
+  }
+}
+
+static void test_instruction_sets(void **state)
+{
+  (void)state;
+  for (int count = 1; count <= PF_RUN; count++)
+    for (int draws = 0; draws <= PF_MAX_DRAWS; draws++) {
+      check_draws(pf_draw, count, draws);
+      check_draws(pf_draw_portable, count, draws);
+#if defined(__x86_64__)
+      if (__builtin_cpu_supports("avx2"))
+        check_draws(pf_draw_avx2, count, draws);
+      if (__builtin_cpu_supports("avx512dq"))
+        check_draws(pf_draw_avx512, count, draws);
+#endif
+    }
 }
 
 /* x, y and an addend of one seed are not copies of each other, nor is one seed of the next, nor an
@@ -238,6 +309,8 @@ int main(void)
     cmocka_unit_test(test_names),
     cmocka_unit_test(test_hash),
     cmocka_unit_test(test_any_order),
+    cmocka_unit_test(test_whole_tensors),
+    cmocka_unit_test(test_instruction_sets),
     cmocka_unit_test(test_cutting_k),
     cmocka_unit_test(test_streams_apart),
     cmocka_unit_test(test_mixing),

@@ -35,6 +35,7 @@ int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
 int pf_cmd_engine_host(int argc, char **argv);
+int pf_cmd_engine_test(int argc, char **argv);
 
 /* --- messages (messages.c) ----------------------------------------------------------------- */
 
@@ -63,10 +64,10 @@ typedef struct pf_settings {
   const char *engine[PF_MAX_ENGINES];  /* of --engine */
   int engines;
   const char *threads, *seconds;       /* of --threads, --timeout; NULL: not given */
-  bool isolate;                        /* --isolate */
+  bool isolate, repeat;                /* --isolate, --repeat */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
-  const char *rule, *known_folder;     /* of --rule, --known */
+  const char *rule, *oracle, *known_folder;
   bool engines_chosen; /* by an option or by the environment */
   pf_session session;
   char *own_folder;    /* where known_folder points if it is the one that came with the program */
@@ -82,6 +83,8 @@ int pf_settings_open(pf_settings *s);
 void pf_settings_close(pf_settings *s);
 /* Do the rows given as text suit the case?  PF_EXIT_BAD_INPUT, told of `where`, if one does not. */
 int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where);
+/* --oracle both: tells of a difference; the worse exit code. */
+int pf_settings_differences(const pf_settings *s, int code);
 /* The command that shows the result again; and the line of a report that tells it. */
 void pf_settings_command(const pf_settings *s, const pf_result *r, const char *form,
                          const char *path, FILE *to);

@@ -194,6 +194,7 @@ static int check(pf_check_command *c)
     const int failed = check_file(c, c->paths.path[i]);
     c->code = pf_cli_worse(c->code, failed);
   }
+  c->code = pf_settings_differences(&c->settings, c->code);
   if (c->json_wanted)
     return put_summary(c);
   print_summary(c);

@@ -355,6 +355,7 @@ static int explain(pf_explain_command *c, const pf_case_file *f)
   if (status)
     return pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", c->path);
   c->counts.cases = 1;
+  c->code = pf_settings_differences(&c->settings, c->code);
   if (c->json_wanted)
     return put_summary(c);
   print_summary(c);

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "engines/engines.h"
+
 enum { WIDTH = 100, INDENT = 6 };  /* columns */
 
 static const struct argp_child json_child[] = {{.argp = &pf_json_argp}, {0}};
@@ -141,40 +143,72 @@ static json_t *engine_json(const pf_engine *e)
                    "note", pf_json_text(e->note), "listed", e->listed);
 }
 
-static int put_engines(void)
+typedef struct pf_engines_command {
+  bool json_wanted;
+  const char *named[PF_MAX_ENGINES];
+  int count;
+} pf_engines_command;
+
+/* Those that were named, or all libraries. */
+static int each_library(const pf_engines_command *c, pf_json *j)
+{
+  int code = PF_EXIT_CLEAN;
+  const char *spec;
+  for (int i = 0; (spec = c->count ? i < c->count ? c->named[i] : NULL
+                          : pf_adapters[i] ? pf_adapters[i]->name : NULL) != NULL; i++) {
+    const int one = j ? pf_foreign_put(j, spec) : pf_foreign_print(spec);
+    code = pf_cli_worse(code, one);
+  }
+  return code;
+}
+
+static int put_engines(const pf_engines_command *c)
 {
   pf_json j;
   pf_json_start(&j, "engines", false);
   pf_json_open(&j, "engines", '[');
-  for (const pf_engine *const *e = pf_engines; *e; e++)
+  for (const pf_engine *const *e = pf_engines; *e && !c->count; e++)
     pf_json_put(&j, NULL, engine_json(*e));
   pf_json_close(&j);
-  return pf_json_end(&j, PF_EXIT_CLEAN);
+  pf_json_open(&j, "libraries", '[');
+  const int code = each_library(c, &j);
+  pf_json_close(&j);
+  return pf_json_end(&j, code);
 }
 
 static error_t parse_engines(int key, char *arg, struct argp_state *state)
 {
-  (void)arg;
-  if (key != ARGP_KEY_INIT)
-    return ARGP_ERR_UNKNOWN;
-  state->child_inputs[0] = state->input;
-  return 0;
+  pf_engines_command *c = state->input;
+  switch (key) {
+  case ARGP_KEY_INIT: state->child_inputs[0] = &c->json_wanted; return 0;
+  case ARGP_KEY_ARG:
+    if (c->count == PF_MAX_ENGINES)
+      argp_error(state, "more than %d engines", PF_MAX_ENGINES);
+    c->named[c->count++] = arg;
+    return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
 }
 
 int pf_cmd_engines(int argc, char **argv)
 {
   static const struct argp argp = {
-    .parser = parse_engines, .children = json_child,
-    .doc = "Lists the engines: name, stated order of summation, what it is.\v"
+    .parser = parse_engines, .children = json_child, .args_doc = "[ENGINE...]",
+    .doc = "Lists the engines: name, stated order of summation, what it is; of a library, or of an "
+           "ENGINE that is named (./libmine.so), version and dtypes.\v"
            "A name up to its ':' stands for the whole family.  Where the order is 'any' a result "
            "is judged by what every order may give."};
-  bool json_wanted = false;
-  argp_parse(&argp, argc, argv, 0, NULL, &json_wanted);
-  if (json_wanted)
-    return put_engines();
+  pf_engines_command c = {0};
+  argp_parse(&argp, argc, argv, 0, NULL, &c);
+  if (c.json_wanted)
+    return put_engines(&c);
+  if (c.count)
+    return each_library(&c, NULL);
   puts("taken where nothing is said:");
   print_engines(true);
   puts("\ntaken by name only:");
   print_engines(false);
-  return PF_EXIT_CLEAN;
+  if (*pf_adapters)
+    puts("\nlibraries, taken by name; 'installed' takes all that are there:");
+  return each_library(&c, NULL);
 }

@@ -369,6 +369,7 @@ static int run(pf_random_command *c)
     show_progress(c);
   }
   clear_progress(c);
+  c->code = pf_settings_differences(&c->settings, c->code);
   if (c->json_wanted)
     return put_summary(c);
   print_summary(c);

@@ -36,6 +36,13 @@ void pf_json_close(pf_json *j);
    which it says. */
 int pf_json_end(pf_json *j, int code);
 
+/* --- foreign engines (foreign.c) ------------------------------------------------------------ */
+
+/* Version, declared settings and dtypes of one, or that it is missing: a line or more, or a member of
+   an array.  An exit code: where it cannot be opened, which is told. */
+int pf_foreign_print(const char *spec);
+int pf_foreign_put(pf_json *j, const char *spec);
+
 /* --- values (json_value.c) ----------------------------------------------------------------- */
 
 /* {"value": 3.0, "hex": "0x1.8p+1"}; the value of what is not finite is null, its hex "inf", "-inf"

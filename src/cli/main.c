@@ -17,6 +17,7 @@ static const pf_command commands[] = {
   {"tolerance", "measures what the rules of other test suites are worth", pf_cmd_tolerance},
   {"strategies", "lists the strategies, step by step", pf_cmd_strategies},
   {"engines", "lists who can do the arithmetic", pf_cmd_engines},
+  {"engine-test", "checks that an engine keeps to the interface", pf_cmd_engine_test},
   {"engine-host", "is an engine for the precfuzz that --engine exec:... has start it",
    pf_cmd_engine_host},
   {0}

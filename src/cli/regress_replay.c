@@ -161,6 +161,7 @@ static bool prepare(pf_settings *s, const pf_regression *k, pf_replay *out)
     wrong(out, pf_cli_report(status, &e, false, k->name));
     return false;
   }
+  o->repeat = k->verdict == PF_VERDICT_UNREPEATABLE;
   const pf_engine *engine = o->engine[0];
   out->engine = engine->version ? strdup(engine->version) : NULL;
   if (pf_regression_applies(k, engine, out->why, sizeof out->why))

@@ -2,12 +2,13 @@
    not looked at. */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpfr_oracle.h"
 
-enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_KNOWN };
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_REPEAT, KEY_ORACLE, KEY_KNOWN };
 
 static const struct argp_option options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
@@ -19,6 +20,8 @@ static const struct argp_option options[] = {
   {.name = "isolate", .key = KEY_ISOLATE,
    .doc = "Run libraries in children, so that one that dies is a finding; always where there are "
           "several"},
+  {.name = "repeat", .key = KEY_REPEAT,
+   .doc = "Make each call of a library twice: other bits are a finding"},
   {.name = "timeout", .key = KEY_TIMEOUT, .arg = "SECONDS",
    .doc = "For a call in another process, then it counts as dead; default 10"},
   {.name = "strategy", .key = 's', .arg = "NAMES|ROW",
@@ -29,6 +32,9 @@ static const struct argp_option options[] = {
           "of what the graph as written promises; agree: two rows' results each in the other's.  "
           "Or as other test suites judge, by the exact result alone: torch, ulp:N, abs:X,rel:Y, "
           "nmse:X (precfuzz tolerance shows what these are worth)"},
+  {.name = "oracle", .key = KEY_ORACLE, .arg = "ORACLE",
+   .doc = "certified (default): double arithmetic settles what is certainly right, MPFR the rest; "
+          "mpfr: MPFR alone, with the same verdicts; both: hold one against the other"},
   {.name = "known", .key = KEY_KNOWN, .arg = "FOLDER",
    .doc = "Known findings, shown but not counted (precfuzz regress); none: all count.  Default: "
           "those that came with precfuzz"},
@@ -53,12 +59,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     s->seconds = arg;
     return 0;
   case KEY_ISOLATE: s->isolate = true; return 0;
+  case KEY_REPEAT: s->repeat = true; return 0;
   case 's':
     if (s->strategies == PF_MAX_STRATEGIES)
       argp_error(state, "more than %d times --strategy", PF_MAX_STRATEGIES);
     s->strategy[s->strategies++] = arg;
     return 0;
   case 'r': s->rule = arg; return 0;
+  case KEY_ORACLE: s->oracle = arg; return 0;
   case KEY_KNOWN: s->known_folder = arg; return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
@@ -85,10 +93,14 @@ static pf_status read_environment(pf_settings *s, pf_error *e)
     setenv("PRECFUZZ_TIMEOUT", s->seconds, 1);
   if (s->isolate)
     setenv("PRECFUZZ_ISOLATE", "1", 1);
+  if (s->repeat)
+    setenv("PRECFUZZ_REPEAT", "1", 1);
   if (s->strategies)
     unsetenv("PRECFUZZ_STRATEGIES");
   if (s->rule)
     unsetenv("PRECFUZZ_RULE");
+  if (s->oracle)
+    unsetenv("PRECFUZZ_ORACLE");
   s->engines_chosen =
       s->engines || variable("PRECFUZZ_ENGINES") || variable("PRECFUZZ_ENGINES_FILE");
   return pf_environment_read(&s->session.options, e);
@@ -114,6 +126,9 @@ static int read_options(pf_settings *s)
   status = s->rule ? pf_options_rule(o, s->rule, &e) : PF_OK;
   if (status)
     return pf_cli_report(status, &e, false, "--rule");
+  status = s->oracle ? pf_options_oracle(o, s->oracle, &e) : PF_OK;
+  if (status)
+    return pf_cli_report(status, &e, false, "--oracle");
   if (o->rule.kind == PF_RULE_AGREE && !o->strategy_count)
     status = pf_options_strategies(o, "eager,inductor", &e);
   if (status)
@@ -200,6 +215,8 @@ void pf_settings_command(const pf_settings *s, const pf_result *r, const char *f
   pf_cli_quote(r->engine->name, to);
   if (s->session.options.opening.isolate && r->engine->foreign)
     fputs(" --isolate", to);
+  if (s->session.options.repeat && r->engine->foreign)
+    fputs(" --repeat", to);
   print_strategy(s, r->strategy, to);
   if (r->rule.kind == PF_RULE_AGREE)
     print_strategy(s, r->against, to);
@@ -215,4 +232,18 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
   fputs("    reproduce ", to);
   pf_settings_command(s, r, form, path, to);
   fputc('\n', to);
+}
+
+int pf_settings_differences(const pf_settings *s, int code)
+{
+  const pf_session *session = &s->session;
+  const pf_difference *d = &session->difference;
+  if (!session->differing)
+    return code;
+  return pf_cli_worse(
+      code, pf_cli_fail(PF_EXIT_MACHINERY,
+                        "certified arithmetic and the oracle differ for %" PRIu64 " of %" PRIu64
+                        " enclosures, first for run %d, element %" PRId64 ": [%a, %a] in [%a, %a]",
+                        session->differing, session->compared, d->ask, d->element, d->lo, d->hi,
+                        d->exact.lo, d->exact.hi));
 }

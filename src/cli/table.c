@@ -95,7 +95,7 @@ static pf_status list_asks(pf_table *t, pf_arena *a, pf_ask **out, int *count)
   if (*count)
     PF_TRY(pf_plan_parse(name, pf_row_find(c->graph, name)->text, c, &t->promise, NULL));
   for (int i = 0; i < *count; i++)
-    (*out)[i] = (pf_ask){.plan = &t->promise, .order = t->entry[i].result->engine->sum};
+    (*out)[i] = pf_ask_of(&t->promise, t->entry[i].result->engine, t->entry[i].result->run);
   return PF_OK;
 }
 

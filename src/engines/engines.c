@@ -2,5 +2,6 @@
 #include "engines.h"
 
 const pfe_engine *const pf_adapters[] = {
+  &pf_openblas, &pf_blis, &pf_refblas, &pf_cblas_any, &pf_onednn,
   NULL
 };

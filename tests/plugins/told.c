@@ -1,5 +1,6 @@
 /* An engine that is what the environment tells it to be: TOLD="VERSION ISA KERNEL DEED", where DEED
-   is right, wrong (a sum too large by 1), nan, dies, declines or absent. */
+   is right, wrong (a sum too large by 1), nan, drifts (not the same twice), dies, declines or
+   absent. */
 #include <precfuzz/engine.h>
 
 #include <math.h>
@@ -9,6 +10,7 @@
 
 static struct {
   char version[64], isa[64], kernel[64], deed[64];
+  int calls;
 } told;
 
 static const pfe_types types[] = {
@@ -54,7 +56,10 @@ static float sum(const pfe_call *call, const float *x, const float *y, int64_t i
   float all = 0;
   for (int64_t k = 0; k < call->k; k++)
     all += x[i * a->row_stride + k * a->column_stride] * y[k * b->row_stride + j * b->column_stride];
-  return !strcmp(told.deed, "wrong") ? all + 1 : !strcmp(told.deed, "nan") ? NAN : all;
+  return !strcmp(told.deed, "wrong")    ? all + 1
+         : !strcmp(told.deed, "drifts") ? all + (float)told.calls
+         : !strcmp(told.deed, "nan")    ? NAN
+                                        : all;
 }
 
 static pfe_status run(void *state, const pfe_call *call, pfe_answer *answer)
@@ -62,6 +67,7 @@ static pfe_status run(void *state, const pfe_call *call, pfe_answer *answer)
   const pfe_step *s = call->steps;
   const pfe_tensor *out = call->out;
   (void)state;
+  told.calls++;
   if (!strcmp(told.deed, "dies"))
     abort();
   snprintf(answer->kernel, sizeof answer->kernel, "%s", told.kernel);

@@ -1,0 +1,55 @@
+#!/bin/bash
+# The libraries that are installed, by their adapters: data that leaves no doubt must give no
+# finding.  What is not installed is SKIPPED.
+#
+# Prints "ok NAME", "not ok NAME" or "SKIPPED NAME: why" for each test.  PRECFUZZ names the program.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 3
+
+[ -x build/precfuzz ] || make --no-print-directory build/precfuzz >/dev/null || exit 3
+program=$(realpath "${PRECFUZZ:-build/precfuzz}")
+unset PRECFUZZ "${!PRECFUZZ_@}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 3
+
+is_there() # engine
+{
+  echo 'matmul x=f32[2,3] y=f32[3,2]' >case.txt
+  "$program" check --engine "$1" case.txt >out 2>err && return
+  if grep -qE '(not installed|is not version 3) \(package [a-z]' err; then
+    echo "SKIPPED $1: $(head -n 1 err)"
+    echo "ok $1 says what to install"
+    return 1
+  fi
+  echo "not ok $1 can be opened"
+  sed 's/^/    /' err
+  return 1
+}
+
+# No finding, and something judged.
+clean() # name option...
+{
+  if "$program" random --seed 7 "${@:2}" >out 2>err && grep -q ' OK [1-9]' out; then
+    echo "ok $1"
+  else
+    echo "not ok $1"
+    sed 's/^/    /' out err
+  fi
+}
+
+sure=(--layout dense --values 'normal,integer,cancel,equal,midpoint')
+for engine in openblas blis refblas; do
+  is_there "$engine" || continue
+  clean "$engine: dense, finite, normal data" --engine "$engine" --dtype f32,f64 --count 3000 \
+    "${sure[@]}"
+  clean "$engine: all layouts" --engine "$engine" --dtype f32,f64 --count 3000 --layout strided
+  for product in gemm gemv dot; do
+    clean "$engine:$product" --engine "$engine:$product" --dtype f32 --count 1000 "${sure[@]}"
+  done
+done
+
+for engine in onednn onednn:runtime onednn:gemm; do
+  is_there "$engine" || continue
+  clean "$engine: dense, finite, normal data" --engine "$engine" --count 1500 "${sure[@]}"
+done
