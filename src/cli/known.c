@@ -1,36 +1,40 @@
 /* The folder of known findings: which one, and is a result one of them? */
 #include "cli.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* As installed, and in the tree that precfuzz is built in: from the program's folder. */
 static const char *const places[] = {"../share/precfuzz/regressions", "../corpus/regressions"};
 
+/* FOLDER/PLACE if there is a list; NULL. */
+static char *find_place(const char *folder, const char *place)
+{
+  char *list = NULL, *found = NULL;
+  if (asprintf(&list, "%s/%s/" PF_KNOWN_LIST, folder, place) < 0)
+    return NULL;
+  if (!access(list, F_OK)) {
+    *strrchr(list, '/') = 0;
+    found = realpath(list, NULL);
+  }
+  free(list);
+  return found;
+}
+
 /* NULL: none is there. */
 static char *find_own(void)
 {
-  char program[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (length <= 0)
+  const char *started_as = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+  char *program = started_as ? realpath(started_as, NULL) : NULL, *found = NULL;
+  if (!program)
     return NULL;
-  program[length] = 0;
   *strrchr(program, '/') = 0;
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    char *list = NULL, *folder = NULL;
-    if (asprintf(&list, "%s/%s/" PF_KNOWN_LIST, program, places[i]) < 0)
-      return NULL;
-    if (!access(list, F_OK)) {
-      *strrchr(list, '/') = 0;
-      folder = realpath(list, NULL);
-    }
-    free(list);
-    if (folder)
-      return folder;
-  }
-  return NULL;
+  for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++)
+    found = find_place(program, places[i]);
+  free(program);
+  return found;
 }
 
 int pf_settings_open_known(pf_settings *s)
