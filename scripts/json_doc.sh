@@ -35,8 +35,8 @@ is said in [json.schema.json](json.schema.json) (JSON Schema, draft 2020-12), wh
 every command's output against.
 
 `check`, `explain`, `show`, `strategies`, `engines`, `regress` and `tolerance` with `--json` write one
-document to standard output; `random` writes JSON Lines: a line for each finding as it comes, at last a
-summary. Nothing else goes there; messages go to standard error, and exit statuses are the same as
+document to standard output; `random` writes JSON Lines: a line for each finding as it comes, at last
+a summary. Nothing else goes there; messages go to standard error, and exit statuses are the same as
 without `--json`. A command that cannot begin, for a wrong option say, writes no document.
 
 - Every member is always there. One that has nothing to say is `null`.
