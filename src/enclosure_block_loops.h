@@ -20,6 +20,79 @@ PF_LANES_INLINE TARGET void NAME(reduce)(const pf_lanes *v, pf_lanes *to)
         __builtin_shufflevector(quarter[0], quarter[1], 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
+/* Least last bits, as powers of two, sums and whether all are finite, lane by lane.  Clearing the
+   last bit of a significand takes just that bit's value away; a significand without bits is a power
+   of two itself. */
+PF_LANES_INLINE TARGET void NAME(scan_step)(const pf_lanes *v, pf_lanes *unit, pf_lanes *absolute,
+                                            pf_masks *finite)
+{
+  const pf_masks bits = (pf_masks)*v;
+  const pf_lanes zero = {0}, infinite = PF_LANES_OF(INFINITY);
+  const pf_masks known = PF_LANES_ABS(*v) < INFINITY;
+  const pf_lanes without =
+      PF_LANES_SELECT((bits & (((int64_t)1 << 52) - 1)) == 0, zero, bits & (bits - 1));
+  const pf_lanes last = PF_LANES_ABS(*v - without);
+  const pf_lanes here = PF_LANES_SELECT(known & (*v != 0.0), last, infinite);
+  *unit = PF_LANES_SELECT(here < *unit, here, *unit);
+  *absolute += PF_LANES_SELECT(known, PF_LANES_ABS(*v), zero);
+  *finite &= known;
+}
+
+/* The same for less than a vector's worth, one by one. */
+static TARGET bool NAME(scan_few)(const double *v, int64_t k, double *unit, double *absolute)
+{
+  bool all = true;
+  *unit = INFINITY;
+  *absolute = 0;
+  for (int64_t i = 0; i < k; i++) {
+    uint64_t bits;
+    double without = 0;
+    if (!(fabs(v[i]) < INFINITY)) {
+      all = false;
+      continue;
+    }
+    memcpy(&bits, &v[i], sizeof bits);
+    if (bits << 12) {
+      bits &= bits - 1;
+      memcpy(&without, &bits, sizeof without);
+    }
+    const double last = fabs(v[i] - without);
+    if (v[i] != 0 && last < *unit)
+      *unit = last;
+    *absolute += fabs(v[i]);
+  }
+  return all;
+}
+
+/* Of k finite numbers the greatest power of two that all are multiples of, infinite where all are 0,
+   and the sum of their absolute values.  Others are left out; true if there are none. */
+static TARGET bool NAME(scan)(const double *v, int64_t k, double *unit, double *absolute)
+{
+  if (k < PF_LANES_WIDTH)
+    return NAME(scan_few)(v, k, unit, absolute);
+  pf_lanes least = PF_LANES_OF(INFINITY), sum = {0}, a;
+  pf_masks finite = ~(pf_masks){0};
+  int64_t i = 0;
+  for (; i + PF_LANES_WIDTH <= k; i += PF_LANES_WIDTH) {
+    PF_LANES_LOAD(a, v + i);
+    NAME(scan_step)(&a, &least, &sum, &finite);
+  }
+  if (i < k) {
+    a = (pf_lanes){0};
+    memcpy(&a, v + i, (size_t)(k - i) * sizeof *v);
+    NAME(scan_step)(&a, &least, &sum, &finite);
+  }
+  bool all = true;
+  *unit = INFINITY;
+  *absolute = 0;
+  for (int l = 0; l < PF_LANES_WIDTH; l++) {
+    *unit = least[l] < *unit ? least[l] : *unit;
+    *absolute += sum[l];
+    all &= finite[l] != 0;
+  }
+  return all;
+}
+
 /* Onto sum[j], absolute[j]: the terms [from, k) of x and y + j * k. */
 static TARGET void NAME(tails)(const double *x, const double *y, int64_t from, int64_t k, int n,
                                double *sum, double *absolute)
@@ -461,5 +534,5 @@ static TARGET void NAME(compare)(const pf_block_ends *a, const double *got, int 
   }
 }
 
-static const pf_block_loops NAME(loops) = {NAME(dots), NAME(dots2), NAME(ends), NAME(round),
+static const pf_block_loops NAME(loops) = {NAME(scan), NAME(dots), NAME(dots2), NAME(ends), NAME(round),
                                            NAME(add), NAME(scale), NAME(compare)};

@@ -34,6 +34,7 @@ typedef struct pf_options {
   bool repeat;          /* run foreign engines twice: the same call must give the same bits */
   pf_oracle_use oracle;
   bool measure;         /* find the worst element also where nothing is wrong */
+  bool no_models;       /* do not look for a model that explains a finding */
 } pf_options;
 
 /* Every listed engine, every row not taken by name only, PF_RULE_CONTRACT. */

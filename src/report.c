@@ -38,7 +38,7 @@ void pf_signature(const pf_result *r, char *to, size_t size)
            w.verdict);
 }
 
-static void print_error(const pf_result *r, FILE *to)
+void pf_report_error(const pf_result *r, FILE *to)
 {
   const pf_measured *m = &r->worst;
   fprintf(to, "%.4g = %.4g ulp = %.3g of S", m->error, m->ulps,
@@ -105,7 +105,7 @@ static void print_reason(const pf_result *r, FILE *to)
   case PF_VERDICT_OK:
   case PF_VERDICT_COUNT:
     if (r->worst.element >= 0 && !r->worst.special)
-      print_error(r, to);
+      pf_report_error(r, to);
     break;
   }
   if (r->rule.kind == PF_RULE_NMSE && t->judged)
@@ -192,7 +192,7 @@ void pf_report_worst(const pf_result *r, FILE *to)
   if (m->special || !isfinite(m->got))
     return;
   fprintf(to, "    %-9s ", "error");
-  print_error(r, to);
+  pf_report_error(r, to);
   fputc('\n', to);
   print_number(to, "S", m->magnitude);
 }

@@ -24,6 +24,9 @@ void pf_dtypes_print(const pf_case *c, char *to, size_t size);
 
 /* One line: verdict, engine, strategy, and what is worth knowing of it. */
 void pf_report_line(const pf_result *r, FILE *to);
+/* How far out the worst element lies, without a newline: "0.5 = 2 ulp = 0.1 of S = 3 of the
+   radius".  Of a result whose worst element was measured and follows a sum. */
+void pf_report_error(const pf_result *r, FILE *to);
 /* Several indented lines on a finding: which library and kernel; its worst element: where, got,
    exact, allowed, in decimal and hex. */
 void pf_report_worst(const pf_result *r, FILE *to);

@@ -164,16 +164,6 @@ static void print_summary(const pf_check_command *c)
   pf_report_rule(&c->settings.session.options.rule, stdout);
 }
 
-static int put_summary(pf_check_command *c)
-{
-  pf_json_close(&c->json);
-  pf_json_put(&c->json, "table", c->table ? pf_table_json(c->table) : json_null());
-  pf_json_put(&c->json, "rule", pf_json_rule(&c->settings.session.options.rule));
-  pf_json_put(&c->json, "counts", pf_json_counts(&c->counts));
-  pf_json_put(&c->json, "exit_status", json_integer(c->code));
-  return pf_json_end(&c->json, c->code);
-}
-
 static int check(pf_check_command *c)
 {
   const int code = pf_settings_open(&c->settings);
@@ -196,7 +186,7 @@ static int check(pf_check_command *c)
   }
   c->code = pf_settings_differences(&c->settings, c->code);
   if (c->json_wanted)
-    return put_summary(c);
+    return pf_json_judged(&c->json, &c->settings, &c->counts, c->table, c->code);
   print_summary(c);
   return c->code;
 }

@@ -126,6 +126,17 @@ json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_p
   return o;
 }
 
+int pf_json_judged(pf_json *j, const pf_settings *s, const pf_counts *counts, const pf_table *table,
+                   int code)
+{
+  pf_json_close(j);
+  pf_json_put(j, "table", table ? pf_table_json(table) : json_null());
+  pf_json_put(j, "rule", pf_json_rule(&s->session.options.rule));
+  pf_json_put(j, "counts", pf_json_counts(counts));
+  pf_json_put(j, "exit_status", json_integer(code));
+  return pf_json_end(j, code);
+}
+
 /* --- the case ------------------------------------------------------------------------------ */
 
 static json_t *text_form(const pf_case *c)

@@ -9,6 +9,8 @@
 
 static const pf_command commands[] = {
   {"check", "judges the cases in files", pf_cmd_check},
+  {"export", "writes random cases as safetensors, to compute elsewhere", pf_cmd_export},
+  {"judge", "judges results that were computed elsewhere", pf_cmd_judge},
   {"explain", "shows the error that each step of each strategy adds", pf_cmd_explain},
   {"show", "prints what a case asks", pf_cmd_show},
   {"encode", "turns a line of text into a case file", pf_cmd_encode},
