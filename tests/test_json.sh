@@ -217,8 +217,11 @@ jq -r '.cases[].results[].result.signature' out >judged
 command=$(jq -r '.cases[0].results[0].result.reproduce' out)
 eval "$command" >again
 holds 'its command shows a finding of judge again' 'grep -qF "$(head -n 1 judged)" again'
+mkdir given
+sort -u judged | awk '{ printf "[%d]\nsignature = %s\nreason = planted\n", NR, $0 }' >given/known.txt
+for ((i = 1; i <= $(grep -c '^\[' given/known.txt); i++)); do cp tail given/$i.case; done
 json 'judge: known findings' 0 '[.[0].cases[].results[] | select(.result.known)] | length > 0' \
-  -- judge --allow judged faulty
+  -- judge --known given faulty
 json 'judge: rows to try' 0 '[.[0].cases[].results[] | select(.tensor == "eager")] |
     all((.rows | length == 2) and (.fits | index("aot_eager")) and .rows[0].reproduce == null)' \
   -- judge right --strategy eager,aot_eager --tensor eager
