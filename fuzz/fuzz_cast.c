@@ -5,8 +5,8 @@
    own operand gives.  The whole chain must give what one rounding of the first value gives where
    that is claimed of it (cast_chain.c); elsewhere rounding twice is the chain's own affair.
 
-   No finding of our own code is known and passed over.  PRECFUZZ_CAST_FAULT plants the fault of that
-   name (cast_faults.h), and "list" lists them. */
+   No finding of our own code is known and passed over.  PRECFUZZ_CAST_FAULT plants the fault of
+   that name (cast_faults.h), and "list" lists them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -40,8 +40,8 @@ typedef struct pf_regressions {
   pf_arena memory;        /* of entries and texts */
 } pf_regressions;
 
-/* file: what errors call the text, "FILE:LINE: why".  PF_BAD_INPUT or PF_NO_MEMORY; there is nothing
-   to be freed then. */
+/* file: what errors call the text, "FILE:LINE: why".  PF_BAD_INPUT or PF_NO_MEMORY; there is
+   nothing to be freed then. */
 pf_status pf_regressions_parse(const char *file, const char *text, size_t size,
                                pf_regressions *out, pf_error *e);
 void pf_regressions_free(pf_regressions *list);
@@ -60,7 +60,7 @@ bool pf_regression_applies(const pf_regression *k, const pf_engine *e, char *why
 /* kernel: NULL where it is not known, which fits only where the entry has none. */
 bool pf_regression_has_kernel(const pf_regression *k, const char *kernel);
 
-/* The word for the ISA in an engine's details: the first that is no path; "" where there is none. */
+/* The word for the ISA in an engine's details: the first that is no path; "" where none is. */
 void pf_isa_of(const pf_engine *e, char *to, size_t size);
 
 #endif

@@ -28,8 +28,8 @@ typedef struct pf_replay {
   char *command;          /* that runs the case like this; NULL: it was not run */
 } pf_replay;
 
-/* The entry's engine runs the case in the file at path by the entry's strategies, to be judged by its
-   rule. */
+/* The entry's engine runs the case in the file at path by the entry's strategies, to be judged by
+   its rule. */
 void pf_replay_case(pf_settings *s, const pf_regression *k, const char *path, pf_form form,
                     pf_replay *out);
 void pf_replay_free(pf_replay *r);

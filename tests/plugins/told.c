@@ -55,7 +55,8 @@ static float sum(const pfe_call *call, const float *x, const float *y, int64_t i
   const pfe_tensor *a = call->tensor[s->a], *b = call->tensor[s->b];
   float all = 0;
   for (int64_t k = 0; k < call->k; k++)
-    all += x[i * a->row_stride + k * a->column_stride] * y[k * b->row_stride + j * b->column_stride];
+    all += x[i * a->row_stride + k * a->column_stride] *
+           y[k * b->row_stride + j * b->column_stride];
   return !strcmp(told.deed, "wrong")    ? all + 1
          : !strcmp(told.deed, "drifts") ? all + (float)told.calls
          : !strcmp(told.deed, "nan")    ? NAN
