@@ -34,9 +34,10 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Replays all known findings: are they still there?\v"
-    "Each is OK (its case still shows it), FIXED (it should, but nothing is wrong any more), CHANGED (it shows another finding), SKIPPED (the "
-    "engine, its version, ISA or kernel is not there) or WRONG (a strategy that does not exist, a "
-    "case of another graph: messages say what).  Libraries run in children.\n\n"
+    "Each is OK (its case still shows it), FIXED (it should, but nothing is wrong any more), CHANGED "
+    "(it shows another finding), SKIPPED (the engine, its version, ISA or kernel is not there) or "
+    "WRONG (a strategy that does not exist, a case of another graph: messages say what).  Libraries "
+    "run in children.\n\n"
     "A folder of known findings has the list " PF_KNOWN_LIST " and NAME.case, in the archive form, "
     "for each entry.  A version, ISA and kernel that the engine tells of become part of a new "
     "entry; edit it to say more.\n\n"
