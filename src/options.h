@@ -50,6 +50,9 @@ void pf_options_close(pf_options *o);
 pf_status pf_options_engines(pf_options *o, const char *names, pf_error *e);
 /* The same, beside those that are selected. */
 pf_status pf_options_add_engines(pf_options *o, const char *names, pf_error *e);
+/* Takes this one engine instead, by its full name.  PF_UNSUPPORTED where what it needs is not
+   installed. */
+pf_status pf_options_engine(pf_options *o, const char *name, pf_error *e);
 /* How many of the names are of foreign engines; "installed" counts as two. */
 int pf_options_foreign(const char *names);
 /* Adds to the selection: comma-separated names, or one row as "NAME: STEPS" or just STEPS.  A row's

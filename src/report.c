@@ -4,11 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-static void dtypes_print(const pf_result *r, char *to, size_t size)
+void pf_dtypes_print(const pf_case *c, char *to, size_t size)
 {
   size_t used = 0;
   to[0] = 0;
-  const pf_case *c = r->problem->what;
   const int roles = pf_graph_of(c->graph)->scaled ? PF_ROLE_COUNT : PF_OUT;
   for (int i = 0; i < roles && used < size; i++) {
     const pf_operand *o = &c->operand[i];
@@ -18,15 +17,25 @@ static void dtypes_print(const pf_result *r, char *to, size_t size)
   }
 }
 
+void pf_signature_split(const pf_result *r, pf_signature_words *out)
+{
+  const pf_case *c = r->problem->what;
+  const bool agree = r->rule.kind == PF_RULE_AGREE;
+  out->engine = r->engine->name;
+  out->graph = pf_graph_of(c->graph)->name;
+  out->verdict = pf_verdict_name(r->verdict);
+  snprintf(out->strategy, sizeof out->strategy, "%s%s%s", r->strategy, agree ? "~" : "",
+           agree ? r->against : "");
+  pf_dtypes_print(c, out->dtypes, sizeof out->dtypes);
+  pf_rule_print(&r->rule, out->rule, sizeof out->rule);
+}
+
 void pf_signature(const pf_result *r, char *to, size_t size)
 {
-  char dtypes[96], rule[PF_RULE_TEXT];
-  const bool agree = r->rule.kind == PF_RULE_AGREE;
-  dtypes_print(r, dtypes, sizeof dtypes);
-  pf_rule_print(&r->rule, rule, sizeof rule);
-  snprintf(to, size, "%s %s %s%s%s %s %s %s", r->engine->name,
-           pf_graph_of(r->problem->what->graph)->name, r->strategy,
-           agree ? "~" : "", agree ? r->against : "", dtypes, rule, pf_verdict_name(r->verdict));
+  pf_signature_words w;
+  pf_signature_split(r, &w);
+  snprintf(to, size, "%s %s %s %s %s %s", w.engine, w.graph, w.strategy, w.dtypes, w.rule,
+           w.verdict);
 }
 
 void pf_report_error(const pf_result *r, FILE *to)

@@ -48,16 +48,6 @@ is_found() # fault
   esac && grep -q '^    due ' "$folder/report" && grep -q '^    got ' "$folder/report"
 }
 
-is_allowed() # what PRECFUZZ_ALLOW names does not abort
-{
-  local file
-  file=$(find "$folder/load-480" -name 'crash-*')
-  export PRECFUZZ_CAST_FAULT=load-480
-  echo 'cast load f8_e4m3fn  # known' >"$folder/allowed"
-  echo 'cast load f8_e5m2' >"$folder/others"
-  PRECFUZZ_ALLOW=$folder/allowed "$replay" "$file" && PRECFUZZ_ALLOW=$folder/others aborts "$file"
-}
-
 is_refused() # fault
 {
   local status=0
@@ -72,5 +62,4 @@ mapfile -t faults < <(PRECFUZZ_CAST_FAULT=list "$replay" | sed 's/ .*//')
 for fault in "${faults[@]}"; do
   check "finds $fault" is_found "$fault"
 done
-check 'what is allowed does not abort' is_allowed
 check 'a fault that is none is refused' is_refused nothing

@@ -58,9 +58,16 @@ check '1,144 of 1,160 are right' says \
   '140 cases, 1160 results, 16 findings: OK 1144, IMPOSSIBLE 16'
 check 'the others are flushes of two cases' only_flushes
 
-sed -n 's/^ *signature //p' "$work/out" | sort -u >"$work/known"
-check 'the flushes as known findings' judge 0 corpus/golden --allow "$work/known"
-check 'there is a signature for each backend of a graph' [ "$(wc -l <"$work/known")" = 8 ]
+mkdir "$work/known"
+sed -n 's/^ *signature //p' "$work/out" | sort -u |
+  awk '{ printf "[%d]\nsignature = %s\nmodel = daz\nreason = oneDNN reads subnormal bf16 as zero\n", NR, $0 }' \
+  >"$work/known/known.txt"
+entries=$(grep -c '^\[' "$work/known/known.txt")
+for ((i = 1; i <= entries; i++)); do
+  cp corpus/golden/case060_bf16_subnormal_4x16x33.case "$work/known/$i.case"
+done
+check 'the flushes as known findings' judge 0 corpus/golden --known "$work/known"
+check 'there is a signature for each backend of a graph' [ "$entries" = 8 ]
 
 claims() { grep -c '": "\(eager\|aot_eager\|inductor\)"' corpus/golden/index.json; }
 check 'the index claims a row for each' [ "$(claims)" = 1160 ]

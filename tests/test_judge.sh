@@ -113,13 +113,17 @@ cp out before
 eval "$(reproducer before)" >out 2>err
 status=$?
 expect 'the command that it prints names the row' 1 'cmp before out'
-sed -n 's/^ *signature //p' before >known
+mkdir known
+{ echo '[tie]'; sed -n 's/^ *signature /signature = /p' before; echo 'reason = a test'; } >known/known.txt
+precfuzz encode @tie -f archive -o known/tie.case
 npy even.npy '|V2' '1,1' 803f
 run judge tie --got even.npy -s inductor
 expect 'other rows that fit are told' 1 \
   "prints '^    fits +eager, aot_eager, inductor_graph, aot_eager_bf16acc$'"
-run judge tie --got tie.npy -s eager --allow known
-expect 'known findings do not count' 0 "prints '^    known '" "prints '0 findings, 1 known'"
+run judge tie --got tie.npy -s eager --known known
+expect 'known findings do not count' 0 "prints '^    known     tie: a test$'" "prints '0 findings, 1 known'"
+run regress known
+expect 'nor can they be computed again' 0 "prints '^SKIPPED +tie +given: computed elsewhere'"
 run judge tie --got tie.npy -s eager,inductor
 expect 'one of two rows' 0 "prints '^OK +given +fits inductor$'" "! grep -q aot_eager out"
 run judge tie --got tie.npy --strategy \

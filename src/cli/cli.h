@@ -35,6 +35,7 @@ int pf_cmd_explain(int argc, char **argv);
 int pf_cmd_show(int argc, char **argv);
 int pf_cmd_encode(int argc, char **argv);
 int pf_cmd_random(int argc, char **argv);
+int pf_cmd_regress(int argc, char **argv);
 int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
@@ -71,13 +72,14 @@ typedef struct pf_settings {
   bool isolate, repeat;                /* --isolate, --repeat */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
-  const char *rule, *oracle, *allow;
+  const char *rule, *oracle, *known_folder;
   bool engines_chosen; /* by an option or by the environment */
   pf_session session;
-  pf_allowed allowed;
+  char *own_folder;    /* where known_folder points if it is the one that came with the program */
+  pf_regressions known;
 } pf_settings;
 
-/* --engine, --strategy, --rule, --allow; its input is a pf_settings. */
+/* --engine, --strategy, --rule, --known, ...; its input is a pf_settings. */
 extern const struct argp pf_settings_argp;
 /* The same but for --engine. */
 extern const struct argp pf_judging_argp;
@@ -90,8 +92,6 @@ void pf_settings_close(pf_settings *s);
 int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where);
 /* --oracle both: tells of a difference; the worse exit code. */
 int pf_settings_differences(const pf_settings *s, int code);
-/* Is the finding's signature among those that are known? */
-bool pf_settings_know(const pf_settings *s, const pf_result *r);
 /* " --strategy NAME", or the row that goes by that name. */
 void pf_settings_print_strategy(const pf_settings *s, const char *name, FILE *to);
 /* The command that shows the result again; and the line of a report that tells it. */
@@ -99,6 +99,16 @@ void pf_settings_command(const pf_settings *s, const pf_result *r, const char *f
                          const char *path, FILE *to);
 void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
                                const char *path, FILE *to);
+
+/* --- known findings (known.c) -------------------------------------------------------------- */
+
+/* Opens the folder of known findings: that of --known or PRECFUZZ_KNOWN, else the one that came with
+   the program, if any; sets known_folder.  An exit code. */
+int pf_settings_open_known(pf_settings *s);
+/* The entry that the result is one of; NULL. */
+const pf_regression *pf_settings_know(const pf_settings *s, const pf_result *r);
+/* The line of a report that tells which known finding a result is. */
+void pf_cli_print_known(const pf_regression *k, FILE *to);
 
 /* --- files (files.c) ----------------------------------------------------------------------- */
 

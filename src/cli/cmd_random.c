@@ -163,7 +163,7 @@ static void on_result(void *user, const pf_result *r)
     c->code = pf_cli_fail(PF_EXIT_MACHINERY, "case %" PRIu64 ": %s: %s: %s", c->index,
                           r->engine->name, r->strategy, r->why ? r->why : "");
   }
-  if (!pf_counts_add(&c->counts, r, pf_settings_know(&c->settings, r)))
+  if (!pf_counts_add(&c->counts, r, pf_settings_know(&c->settings, r) != NULL))
     return;
   c->code = pf_cli_worse(c->code, PF_EXIT_FINDING);
   pf_signature(r, signature, sizeof signature);

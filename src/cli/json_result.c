@@ -93,9 +93,9 @@ static json_t *library(const pf_result *r)
 }
 
 json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_place *where,
-                       bool known)
+                       const pf_regression *known)
 {
-  char signature[400], rule[PF_RULE_TEXT];
+  char signature[PF_SIGNATURE_TEXT], rule[PF_RULE_TEXT];
   const bool finding = !r->machinery && pf_verdict_is_finding(r->verdict);
   const bool stray = r->run && r->run->misdeed == PF_WROTE_OUTSIDE;
   pf_signature(r, signature, sizeof signature);
@@ -111,6 +111,7 @@ json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_p
                                            : json_string(pf_verdict_name(r->verdict)));
   pf_json_set(&o, "finding", json_boolean(finding));
   pf_json_set(&o, "known", json_boolean(known));
+  pf_json_set(&o, "known_as", pf_json_text(known ? known->name : NULL));
   pf_json_set(&o, "signature", finding ? pf_json_text(signature) : json_null());
   pf_json_set(&o, "why", pf_json_text(r->why));
   pf_json_set(&o, "machinery", json_string(pf_status_name(r->machinery)));

@@ -99,8 +99,8 @@ typedef struct pf_judgement {
 
 /* Judged, and no finding. */
 bool pf_judge_fits(const pf_result *r);
-void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form form, bool known,
-                        FILE *to);
+void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form form,
+                        const pf_regression *known, FILE *to);
 /* The command that shows it again. */
 void pf_judgement_command(const pf_judgement *j, const pf_settings *s, pf_form form, FILE *to);
 
@@ -110,6 +110,6 @@ void pf_judgement_command(const pf_judgement *j, const pf_settings *s, pf_form f
 void pf_judge_json_heading(pf_json *json, const pf_judge_case *in, const pf_case *what);
 /* index: number of the case. */
 void pf_judgement_json(pf_json *json, const pf_judgement *j, const pf_settings *s, pf_form form,
-                       uint64_t index, bool known);
+                       uint64_t index, const pf_regression *known);
 
 #endif

@@ -144,7 +144,7 @@ static void print_heading(pf_judge_batch *b)
   }
 }
 
-static void show(pf_judge_batch *b, const pf_judgement *j, bool known)
+static void show(pf_judge_batch *b, const pf_judgement *j, const pf_regression *known)
 {
   pf_judge_command *c = b->command;
   if (c->json_wanted) {
@@ -162,10 +162,12 @@ static void show(pf_judge_batch *b, const pf_judgement *j, bool known)
 static int tell(pf_judge_batch *b, pf_judgement *j)
 {
   pf_judge_command *c = b->command;
-  const bool known = pf_settings_know(&c->settings, &j->result);
-  const bool finding = pf_counts_add(&c->counts, &j->result, known);
-  if (finding && !c->table && look_closer(b, j))
+  const bool wrong = !j->result.machinery && pf_verdict_is_finding(j->result.verdict);
+  /* what is known may depend on the model */
+  if (wrong && (!c->table || c->settings.known.count) && look_closer(b, j))
     return pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", b->in->item->path);
+  const pf_regression *known = pf_settings_know(&c->settings, &j->result);
+  const bool finding = pf_counts_add(&c->counts, &j->result, known != NULL);
   if (!c->table && (!c->quiet || finding))
     show(b, j, known);
   if (j->result.machinery)

@@ -21,7 +21,7 @@ static json_t *command(const pf_judgement *j, const pf_settings *s, pf_form form
 }
 
 static json_t *result_of(const pf_judgement *j, const pf_settings *s, pf_form form, uint64_t index,
-                         bool known)
+                         const pf_regression *known)
 {
   const pf_json_place where = {.file = j->in->item->path, .index = index};
   json_t *o = pf_json_result(s, &j->result, &where, known);
@@ -37,7 +37,7 @@ static json_t *rows_of(const pf_judgement *j, const pf_settings *s, uint64_t ind
     return json_null();
   json_t *rows = json_array();
   for (int i = 0; i < j->rows; i++)
-    pf_json_append(&rows, pf_json_result(s, &j->row[i], &where, false));
+    pf_json_append(&rows, pf_json_result(s, &j->row[i], &where, NULL));
   return rows;
 }
 
@@ -53,7 +53,7 @@ static json_t *fits_of(const pf_judgement *j)
 }
 
 void pf_judgement_json(pf_json *json, const pf_judgement *j, const pf_settings *s, pf_form form,
-                       uint64_t index, bool known)
+                       uint64_t index, const pf_regression *known)
 {
   const char *name = j->output->tensor->name;
   pf_json_open(json, NULL, '{');

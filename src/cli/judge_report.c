@@ -85,10 +85,10 @@ static void print_others(const pf_judgement *j, FILE *to)
     fputc('\n', to);
 }
 
-void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form form, bool known,
-                        FILE *to)
+void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form form,
+                        const pf_regression *known, FILE *to)
 {
-  char signature[400];
+  char signature[PF_SIGNATURE_TEXT];
   const pf_result *r = &j->result;
   if (j->several)
     print_several(j, to);
@@ -96,11 +96,11 @@ void pf_judgement_print(const pf_judgement *j, const pf_settings *s, pf_form for
     pf_report_line(r, to);
   if (r->machinery || !pf_verdict_is_finding(r->verdict))
     return;
-  pf_signature(r, signature, sizeof signature);
   if (known) {
-    fprintf(to, "    known     %s\n", signature);
+    pf_cli_print_known(known, to);
     return;
   }
+  pf_signature(r, signature, sizeof signature);
   if (j->several)
     fprintf(to, "    closest   %s\n", j->best->strategy);
   pf_report_worst(r, to);

@@ -8,7 +8,7 @@
 
 #include "mpfr_oracle.h"
 
-enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_REPEAT, KEY_ORACLE };
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_REPEAT, KEY_ORACLE, KEY_KNOWN };
 
 static const struct argp_option engine_options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
@@ -41,8 +41,9 @@ static const struct argp_option options[] = {
   {.name = "oracle", .key = KEY_ORACLE, .arg = "ORACLE",
    .doc = "certified (default): double arithmetic settles what is certainly right, MPFR the rest; "
           "mpfr: MPFR alone, with the same verdicts; both: hold one against the other"},
-  {.name = "allow", .key = 'a', .arg = "FILE",
-   .doc = "Signatures of known findings, one a line: shown, but not counted"},
+  {.name = "known", .key = KEY_KNOWN, .arg = "FOLDER",
+   .doc = "Known findings, shown but not counted (precfuzz regress); none: all count.  Default: "
+          "those that came with precfuzz"},
   {0}
 };
 
@@ -57,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
   case 'r': s->rule = arg; return 0;
   case KEY_ORACLE: s->oracle = arg; return 0;
-  case 'a': s->allow = arg; return 0;
+  case KEY_KNOWN: s->known_folder = arg; return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -158,15 +159,6 @@ static int read_options(pf_settings *s)
   return PF_EXIT_CLEAN;
 }
 
-static int read_allowed(pf_settings *s)
-{
-  pf_error e = {0};
-  const char *path = s->allow ? s->allow : variable("PRECFUZZ_ALLOW");
-  const pf_status status = path ? pf_allowed_read(path, &s->allowed, &e) : PF_OK;
-  return status ? pf_cli_report(status, &e, false, s->allow ? "--allow" : "PRECFUZZ_ALLOW")
-                : PF_EXIT_CLEAN;
-}
-
 int pf_settings_open(pf_settings *s)
 {
   pf_error e = {0};
@@ -176,7 +168,7 @@ int pf_settings_open(pf_settings *s)
     return pf_cli_report(status, &e, false, NULL);
   int code = read_options(s);
   if (!code)
-    code = read_allowed(s);
+    code = pf_settings_open_known(s);
   if (!code && pf_mpfr_oracle_new(&s->session.oracle))
     code = pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
   return code;
@@ -187,7 +179,8 @@ void pf_settings_close(pf_settings *s)
   if (s->session.oracle.state)
     pf_mpfr_oracle_free(&s->session.oracle);
   pf_session_free(&s->session);
-  pf_allowed_free(&s->allowed);
+  pf_regressions_free(&s->known);
+  free(s->own_folder);
   pf_options_close(&s->session.options);
 }
 
@@ -216,15 +209,6 @@ int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *w
                        text_offset(s, row) + e.offset, e.text);
   }
   return PF_EXIT_CLEAN;
-}
-
-bool pf_settings_know(const pf_settings *s, const pf_result *r)
-{
-  char signature[400];
-  if (!s->allowed.count || !pf_verdict_is_finding(r->verdict))
-    return false;
-  pf_signature(r, signature, sizeof signature);
-  return pf_allowed_has(&s->allowed, signature);
 }
 
 /* Several options, since a row as text may hold commas. */
