@@ -8,7 +8,7 @@ static void set_dims(const pfe_tensor *t, const pf_dense_want *w, pf_dense *d)
 {
   d->rank = w->batch_rank + 2;
   for (int i = 0; i < w->batch_rank; i++)
-    d->dims[i] = t->batch_stride[i] || !w->batch[i] ? w->batch[i] : 1;
+    d->dims[i] = w->repeated || t->batch_stride[i] || !w->batch[i] ? w->batch[i] : 1;
   d->dims[w->batch_rank] = w->transposed ? w->columns : w->rows;
   d->dims[w->batch_rank + 1] = w->transposed ? w->rows : w->columns;
   d->bytes = pfe_dtype_bytes(t->dtype);
@@ -47,6 +47,14 @@ static void copy(const pfe_tensor *t, const pf_dense *d, const int64_t *strides,
     for (int64_t i = 0; i < length; i++, element += step, dense += size)
       memcpy(back ? element : dense, back ? dense : element, size);
   }
+}
+
+bool pf_dense_both_repeat(const pfe_call *call, const pfe_tensor *a, const pfe_tensor *b)
+{
+  for (int i = 0; i < call->batch_rank; i++)
+    if (call->batch[i] > 1 && !a->batch_stride[i] && !b->batch_stride[i])
+      return true;
+  return false;
 }
 
 int pf_dense_take(const pfe_tensor *t, const pf_dense_want *want, pf_dense *d)

@@ -29,8 +29,12 @@ typedef struct pf_dense_want {
   int64_t rows, columns;
   bool transposed;              /* columns, rows of the view become rows, columns */
   bool copied;                  /* a copy also where the view is dense */
+  bool repeated;                /* batches that repeat are copied as often as they do */
 } pf_dense_want;
 
+/* Is there a batch dimension along which both operands repeat?  Libraries that broadcast would make
+   it 1 in the output, so that one of them is wanted repeated. */
+bool pf_dense_both_repeat(const pfe_call *call, const pfe_tensor *a, const pfe_tensor *b);
 /* Nonzero: out of memory. */
 int pf_dense_take(const pfe_tensor *t, const pf_dense_want *want, pf_dense *d);
 /* Elements of a copy back to where the view has them; nothing where there is none. */

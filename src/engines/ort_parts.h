@@ -12,7 +12,8 @@
 
 typedef enum pf_ort_mode {
   PF_ORT_USUAL,      /* MatMul where that does it, else Gemm */
-  PF_ORT_ALL_GEMM
+  PF_ORT_ALL_GEMM,
+  PF_ORT_EMPTY       /* PF_ORT_USUAL, and sums of nothing are not declined */
 } pf_ort_mode;
 
 enum { PF_ORT_KEPT = 128, PF_ORT_TYPES = 16 };

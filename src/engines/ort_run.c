@@ -34,12 +34,15 @@ pf_ort_model pf_ort_model_for(pf_ort_product product, int32_t x, int32_t y, int3
 
 /* --- sessions ------------------------------------------------------------------------------ */
 
+/* Messages begin with where in the library they come from: of a long one the end is kept. */
 bool pf_ort_failed(const pf_ort *o, void *status, char *text, size_t size)
 {
   if (!status)
     return false;
-  snprintf(text, size, "%s", o->f.get_error_message(status));
-  text[strcspn(text, "\n")] = 0;
+  const char *message = o->f.get_error_message(status);
+  const size_t length = strcspn(message, "\n");
+  const size_t skip = length < size ? 0 : length - size + 4;
+  snprintf(text, size, "%s%.*s", skip ? "..." : "", (int)(length - skip), message + skip);
   o->f.release_status(status);
   return true;
 }
@@ -97,6 +100,20 @@ static const char *gemm_numbers(const pfe_call *call, pf_ort_model *m)
   return NULL;
 }
 
+/* Where the adapter and not the library says no. */
+static const char *declined(const pf_ort *o, const pfe_call *call, const pf_ort_model *m)
+{
+  if (pf_blas_has_two_addends(call))
+    return "it adds c or a bias, not both";
+  if (call->k || o->mode == PF_ORT_EMPTY)
+    return NULL;
+  if (m->product == PF_ORT_MATMUL_INTEGER)
+    return "with k = 0 MatMulInteger leaves its output as it is (onnxruntime:empty shows it)";
+  if (m->product == PF_ORT_GEMM && m->has_c && m->beta != 1)
+    return "with k = 0 Gemm forgets beta (onnxruntime:empty shows it)";
+  return NULL;
+}
+
 static const char *plan(pf_ort *o, const pfe_call *call, pf_ort_model *m, void **session)
 {
   const pfe_step *s = call->steps;
@@ -108,10 +125,10 @@ static const char *plan(pf_ort *o, const pfe_call *call, pf_ort_model *m, void *
                         pf_blas_a(call)->dtype, pf_blas_b(call)->dtype, s->out);
   if (integers && gemm)
     return "MatMulInteger has no alpha, c or bias";
-  if (pf_blas_has_two_addends(call))
-    return "it adds c or a bias, not both";
   if (gemm)
     why = gemm_numbers(call, m);
+  if (!why)
+    why = declined(o, call, m);
   if (!why && !(*session = pf_ort_session(o, m, &why)))
     return why;
   return why && why[0] ? why : NULL;
@@ -148,6 +165,7 @@ static void set_wants(const pfe_call *call, const pfe_tensor *const *tensor, boo
     want[r] = w;
   want[PF_ORT_X].rows = want[PF_ORT_OUT].rows = call->m;
   want[PF_ORT_X].columns = want[PF_ORT_Y].rows = call->k;
+  want[PF_ORT_X].repeated = pf_dense_both_repeat(call, tensor[PF_ORT_X], tensor[PF_ORT_Y]);
   want[PF_ORT_Y].columns = want[PF_ORT_OUT].columns = call->n;
   if (!c)
     return;

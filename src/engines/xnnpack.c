@@ -195,8 +195,10 @@ static int take_operands(pf_xnn *x, const pfe_call *call, bool transposed)
 {
   pf_dense_want w = {.batch_rank = call->batch_rank, .batch = call->batch, .rows = call->m,
                      .columns = call->k, .copied = true};
+  w.repeated = pf_dense_both_repeat(call, pf_blas_a(call), pf_blas_b(call));
   if (pf_dense_take(pf_blas_a(call), &w, &x->a))
     return 1;
+  w.repeated = false;
   w.rows = call->k;
   w.columns = call->n;
   w.transposed = transposed;
