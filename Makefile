@@ -5,6 +5,7 @@
 #   make test         sets up what is missing, builds and runs all tests
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -42,6 +43,7 @@ SCRIPTS := $(wildcard tests/test_*.sh)
 EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
 PLUGINS := $(EXAMPLES) $(patsubst tests/plugins/%.c,build/plugin/%.so,$(wildcard tests/plugins/*.c))
 
+comma := ,
 have  = $(if $(shell command -v $1),$2)
 BUILD = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
@@ -159,6 +161,8 @@ $(eval $(call native,cc-native,$(CC)))
 $(eval $(call native,clang-native,$(CLANG)))
 CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
 tests: $(CHECKS) $(PLUGINS)
+
+include bench/bench.mk
 
 setup:
 	@CC='$(CC)' CLANG='$(CLANG)' AFL_CC='$(AFL_CC)' scripts/setup.sh

@@ -3,22 +3,15 @@
 #include "harness.h"
 
 #include <endian.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "counters.h"
 #include "form_archive.h"
 #include "form_fuzz.h"
 #include "form_text.h"
 #include "mpfr_oracle.h"
-
-/* What PRECFUZZ_STATS holds. */
-typedef struct pf_counters {
-  uint64_t executions, elements, products;
-} pf_counters;
 
 typedef struct pf_harness {
   const pf_target *target;
@@ -31,18 +24,6 @@ typedef struct pf_harness {
 } pf_harness;
 
 static pf_harness harness;
-
-static pf_counters *map_counters(const char *path)
-{
-  const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return NULL;
-  pf_counters *c = MAP_FAILED;
-  if (!ftruncate(fd, sizeof *c))
-    c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  return c == MAP_FAILED ? NULL : c;
-}
 
 static pf_status open_session(const pf_target *t, pf_error *e)
 {
@@ -61,7 +42,7 @@ static pf_status open_session(const pf_target *t, pf_error *e)
   if (!s && allow && *allow)
     s = pf_allowed_read(allow, &harness.allowed, e);
   if (!s && stats && *stats) {
-    harness.counters = map_counters(stats);
+    harness.counters = pf_counters_map(stats);
     if (!harness.counters)
       s = pf_fail(e, PF_BAD_INPUT, 0, "PRECFUZZ_STATS: cannot map %s", stats);
   }
@@ -207,10 +188,8 @@ int pf_harness_examine(const uint8_t *data, size_t size)
   pf_session_examine(s, &c, on_result, NULL);
   if (s->differing)
     report_difference(s, &c);
-  if (harness.counters) {
-    __atomic_fetch_add(&harness.counters->executions, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&harness.counters->elements, s->elements - elements, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&harness.counters->products, s->products - products, __ATOMIC_RELAXED);
-  }
+  if (harness.counters)
+    pf_counters_add(harness.counters, s->elements - elements, s->products - products,
+                    pf_case_shape(&c).work);
   return 0;
 }

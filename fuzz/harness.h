@@ -11,7 +11,7 @@
      PRECFUZZ_RULE        contract, graph, agree, torch, ulp:N, abs:X,rel:Y or nmse:X
      PRECFUZZ_ORACLE      certified (the default), mpfr, or both, which must agree
      PRECFUZZ_ALLOW       a file of signatures, one a line (# begins a comment), that do not abort
-     PRECFUZZ_STATS       a file for counters that all processes of a run share */
+     PRECFUZZ_STATS       a file for counters that all processes of a run share (counters.h) */
 #ifndef PF_HARNESS_H
 #define PF_HARNESS_H
 

@@ -142,7 +142,7 @@ judges() { [ -s "$folder/libfuzzer.stats" ]; }
 # executions, elements and products so far; of a target that does not judge what the engine says
 counters()
 {
-  if judges; then od -An -v -t u8 -w24 "$folder/$1.stats" 2>/dev/null | grep . || echo 0 0 0; else
+  if judges; then od -An -v -t u8 -w24 -N 24 "$folder/$1.stats" 2>/dev/null | grep . || echo 0 0 0; else
     case $1 in
       afl) sed -n 's/^execs_done *: \([0-9]*\).*/\1 0 0/p' "$folder/afl/default/fuzzer_stats" ;;
       *) grep -ao '^#[0-9][0-9]*' "$folder/libfuzzer.log" | sed -n '$s/^#\(.*\)/\1 0 0/p' ;;
