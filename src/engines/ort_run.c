@@ -100,6 +100,15 @@ static const char *gemm_numbers(const pfe_call *call, pf_ort_model *m)
   return NULL;
 }
 
+static bool only_b_has_batches(const pfe_call *call)
+{
+  for (int d = 0; d < call->batch_rank; d++)
+    if (call->batch[d] > 1 && !pf_blas_a(call)->batch_stride[d] &&
+        pf_blas_b(call)->batch_stride[d])
+      return true;
+  return false;
+}
+
 /* Where the adapter and not the library says no. */
 static const char *declined(const pf_ort *o, const pfe_call *call, const pf_ort_model *m)
 {
@@ -111,6 +120,8 @@ static const char *declined(const pf_ort *o, const pfe_call *call, const pf_ort_
     return "with k = 0 MatMulInteger leaves its output as it is (onnxruntime:empty shows it)";
   if (m->product == PF_ORT_GEMM && m->has_c && m->beta != 1)
     return "with k = 0 Gemm forgets beta (onnxruntime:empty shows it)";
+  if (m->product == PF_ORT_MATMUL && only_b_has_batches(call))
+    return "with k = 0 MatMul forgets batches that only b has (onnxruntime:empty shows it)";
   return NULL;
 }
 
