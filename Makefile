@@ -6,6 +6,7 @@
 #   make test         sets up what is missing, builds and runs all tests
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -44,6 +45,7 @@ SCRIPTS := $(wildcard tests/test_*.sh)
 EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
 PLUGINS := $(EXAMPLES) $(patsubst tests/plugins/%.c,build/plugin/%.so,$(wildcard tests/plugins/*.c))
 
+comma := ,
 have  = $(if $(shell command -v $1),$2)
 BUILD = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
@@ -163,6 +165,8 @@ SANITIZED := $(TESTS:%=build/test-san/%)
 CHECKS := $(SANITIZED) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
 tests: $(CHECKS) $(PLUGINS)
 
+include bench/bench.mk
+
 setup:
 	@CC='$(CC)' CLANG='$(CLANG)' AFL_CC='$(AFL_CC)' scripts/setup.sh
 
@@ -186,7 +190,8 @@ seeds:
 install:
 	+@$(BUILD) programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
-	  $(DESTDIR)$(PREFIX)/include/precfuzz
+	  $(DESTDIR)$(PREFIX)/include/precfuzz $(DESTDIR)$(PREFIX)/share/precfuzz/regressions
+	install -m 644 corpus/regressions/* $(DESTDIR)$(PREFIX)/share/precfuzz/regressions
 	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz

@@ -3,22 +3,15 @@
 #include "harness.h"
 
 #include <endian.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "counters.h"
 #include "form_archive.h"
 #include "form_fuzz.h"
 #include "form_text.h"
 #include "mpfr_oracle.h"
-
-/* What PRECFUZZ_STATS holds. */
-typedef struct pf_counters {
-  uint64_t executions, elements, products, known;  /* findings that do not abort */
-} pf_counters;
 
 typedef struct pf_harness {
   const pf_target *target;
@@ -26,29 +19,17 @@ typedef struct pf_harness {
   pf_options options;     /* as set; an input that is no archive runs one of the default engines */
   bool one_engine;
   bool fuzz_form;         /* how the input under examination was read */
-  pf_allowed allowed;
+  pf_regressions known;
   pf_counters *counters;  /* shared by all processes of a run; NULL: none wanted */
 } pf_harness;
 
 static pf_harness harness;
 
-static pf_counters *map_counters(const char *path)
-{
-  const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return NULL;
-  pf_counters *c = MAP_FAILED;
-  if (!ftruncate(fd, sizeof *c))
-    c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  return c == MAP_FAILED ? NULL : c;
-}
-
 static pf_status open_session(const pf_target *t, pf_error *e)
 {
   pf_options *o = &harness.options;
   const char *engines = getenv("PRECFUZZ_ENGINES"), *file = getenv("PRECFUZZ_ENGINES_FILE");
-  const char *allow = getenv("PRECFUZZ_ALLOW"), *stats = getenv("PRECFUZZ_STATS");
+  const char *known = getenv("PRECFUZZ_KNOWN"), *stats = getenv("PRECFUZZ_STATS");
   pf_options_default(o);
   harness.one_engine = !(engines && *engines) && !(file && *file);
   o->rule = (pf_rule){.kind = t->rule};
@@ -58,10 +39,10 @@ static pf_status open_session(const pf_target *t, pf_error *e)
     o->only_equal = t->only_equal;
     s = pf_options_strategies(o, t->strategies, e);
   }
-  if (!s && allow && *allow)
-    s = pf_allowed_read(allow, &harness.allowed, e);
+  if (!s && known && *known)
+    s = pf_known_open(known, &harness.known, e);
   if (!s && stats && *stats) {
-    harness.counters = map_counters(stats);
+    harness.counters = pf_counters_map(stats);
     if (!harness.counters)
       s = pf_fail(e, PF_BAD_INPUT, 0, "PRECFUZZ_STATS: cannot map %s", stats);
   }
@@ -146,23 +127,18 @@ static void report_difference(const pf_session *s, const pf_case *c)
   oracles_differ();
 }
 
-static void count(uint64_t *counter, uint64_t n)
-{
-  __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
-}
-
 static void on_result(void *user, const pf_result *r)
 {
-  char signature[400];
+  char signature[PF_SIGNATURE_TEXT];
   (void)user;
   if (!pf_verdict_is_finding(r->verdict))
     return;
-  pf_signature(r, signature, sizeof signature);
-  if (pf_allowed_has(&harness.allowed, signature)) {
+  if (pf_regressions_find(&harness.known, r)) {
     if (harness.counters)
-      count(&harness.counters->known, 1);
+      pf_counters_add_known(harness.counters);
     return;
   }
+  pf_signature(r, signature, sizeof signature);
   fprintf(stderr, "ASSERTION FAILED: precfuzz: %s\n    case      ", signature);
   pf_text_print(r->problem->what, stderr);
   fputs("\n    ", stderr);
@@ -215,10 +191,8 @@ int pf_harness_examine(const uint8_t *data, size_t size)
   pf_session_examine(s, &c, on_result, NULL);
   if (s->differing)
     report_difference(s, &c);
-  if (harness.counters) {
-    count(&harness.counters->executions, 1);
-    count(&harness.counters->elements, s->elements - elements);
-    count(&harness.counters->products, s->products - products);
-  }
+  if (harness.counters)
+    pf_counters_add(harness.counters, s->elements - elements, s->products - products,
+                    pf_case_shape(&c).work);
   return 0;
 }

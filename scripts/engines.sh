@@ -3,12 +3,12 @@
 # it, in a session of its own, so that Ctrl-C reaches the script alone.
 
 # Ends at the first finding.
-run_libfuzzer() # program seconds log crashes new-inputs old-inputs
+run_libfuzzer() # program seconds log crashes new-inputs old-inputs [option...]
 {
   # Measured on planted faults: fast inputs more often, every seed kept and few mutations at a time
   # (a case's head is bytes of fixed meaning) find them two to five times as fast.
   exec setsid -w "$1" -max_total_time="$2" -timeout=25 -entropic_scale_per_exec_time=1 \
-    -keep_seed=1 -mutate_depth=2 -artifact_prefix="$4/" "$5" "$6" </dev/null >>"$3" 2>&1
+    -keep_seed=1 -mutate_depth=2 -artifact_prefix="$4/" "${@:7}" "$5" "$6" </dev/null >>"$3" 2>&1
 }
 
 run_afl() # program seconds log output old-inputs

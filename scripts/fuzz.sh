@@ -11,8 +11,9 @@
 #   crashes/       every input that aborted, timed out or ran out of memory
 #   findings.txt   the report of each finding, one a signature (findings.sh)
 #   totals         of this run: executions, products, results that are known, seconds, findings
-# The environment's PRECFUZZ_* settings hold.  FLAVOUR=asan takes libFuzzer's build with sanitizers;
-# TABLE=no leaves out the table of strategies.
+# The environment's PRECFUZZ_* settings hold; the known findings, those of corpus/regressions unless
+# PRECFUZZ_KNOWN names others, do not end a run.  FLAVOUR=asan takes libFuzzer's build with
+# sanitizers; TABLE=no leaves out the table of strategies.
 # Exit status: 0 no finding, 1 findings, 3 the machinery failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,6 +26,7 @@ inputs=("${@:4}")
 mkdir -p "$folder"/{corpus,libfuzzer,crashes,tmp}
 TMPDIR=$(cd "$folder/tmp" && pwd)  # the folder may be all that can be written
 export TMPDIR
+export PRECFUZZ_KNOWN=${PRECFUZZ_KNOWN:-corpus/regressions}
 unset PRECFUZZ_STATS
 
 die()
@@ -41,7 +43,8 @@ die()
 gather()
 {
   local from=("$folder/corpus" "$folder/libfuzzer" "${inputs[@]}") dir log=$folder/merge.log
-  for dir in corpus/seeds corpus/regressions "$folder/afl/default/queue"; do
+  take_regressions
+  for dir in corpus/seeds "$folder/regressions" "$folder/afl/default/queue"; do
     [ ! -d "$dir" ] || from+=("$dir")
   done
   keep_afl_crashes
@@ -55,6 +58,14 @@ gather()
   rm -rf "$folder"/{corpus,libfuzzer,afl}
   mv "$folder/merged" "$folder/corpus"
   mkdir "$folder/libfuzzer"
+}
+
+# The cases of the folder, without its list.
+take_regressions()
+{
+  rm -rf "$folder/regressions"
+  mkdir "$folder/regressions"
+  find corpus/regressions -name '*.case' -exec cp -t "$folder/regressions" {} +
 }
 
 # Seeds reach what coverage does not tell apart, so merging drops none of them.
@@ -147,7 +158,9 @@ judges() { [ -s "$folder/libfuzzer.stats" ]; }
 # engine says
 counters()
 {
-  if judges; then od -An -v -t u8 -w32 "$folder/$1.stats" 2>/dev/null | grep . || echo 0 0 0 0; else
+  if judges; then
+    od -An -v -t u8 -w32 -N 32 "$folder/$1.stats" 2>/dev/null | grep . || echo 0 0 0 0
+  else
     case $1 in
       afl) sed -n 's/^execs_done *: \([0-9]*\).*/\1 0 0 0/p' "$folder/afl/default/fuzzer_stats" ;;
       *) grep -ao '^#[0-9][0-9]*' "$folder/libfuzzer.log" | sed -n '$s/^#\(.*\)/\1 0 0 0/p' ;;

@@ -2,10 +2,12 @@
 # Installs what building and fuzzing need and this machine lacks: as root, with apt.  Elsewhere it
 # says what to install and exits 3.  Nothing missing: silent.  The small ones of the libraries that
 # are judged where they are there are installed, too, but nothing fails without them.
+#
+#   setup.sh [bench|python]    also what make bench needs; or what make bench-python does
 set -euo pipefail
 
 CC=${CC:-cc} CLANG=${CLANG:-clang} AFL_CC=${AFL_CC:-afl-clang-fast}
-missing=()
+what=${1:-} missing=()
 
 has() { command -v "$1" >/dev/null; }
 
@@ -43,6 +45,25 @@ look()
     missing+=(libmpfr-dev libjansson-dev libcmocka-dev)
   fi
   ! has "$CLANG" || has_runtime || missing+=("$(runtime_package)")
+  case $what in
+    bench) look_bench ;;
+    python) look_python ;;
+  esac
+}
+
+look_bench()
+{
+  has gnuplot || missing+=(gnuplot-nox)
+  "$(dirname "$0")/python_with.sh" numpy gmpy2 >/dev/null || missing+=(python3-numpy python3-gmpy2)
+}
+
+# PyTorch's inductor compiles C++ that includes Python's header.
+look_python()
+{
+  has g++ || missing+=(g++)
+  python3 -c 'import ensurepip, os, sysconfig as s
+assert os.path.exists(s.get_path("include") + "/Python.h")' 2>/dev/null ||
+    missing+=(python3-venv python3-dev)
 }
 
 runtime_package()

@@ -258,6 +258,7 @@ pf_enclosure pf_declared_sum(pf_encloser *e, const pf_prepared *q, int i, int64_
     /* a subset of either would do, if both are known not to be weak */
     if (e->inside) {
       sum.set = pf_set_has_finite(&flat.set) ? sum.set : pf_set_empty();
+      sum.whole = false;
       return sum;
     }
     sum.set = pf_set_hull(&sum.set, &flat.set);

@@ -73,12 +73,16 @@ static void set_step(const pf_step *s, pfe_step *to)
 }
 
 /* Strides of the scales follow from where the vectors of the batches begin. */
-static pfe_scales scales_of(const pf_problem *p, const pf_scales *s, const int64_t *line)
+static pfe_scales scales_of(const pf_problem *p, const pf_scale *what, const pf_scales *s,
+                            const int64_t *line, int64_t lines)
 {
-  pfe_scales to = {.data = s->value, .block = p->shape.k};
-  if (!s->value || !s->per_line || !p->shape.batches)
+  const int64_t k = p->shape.k ? p->shape.k : 1;  /* a block is no less */
+  pfe_scales to = {.data = s->value, .block = k};
+  if (!pf_scale_count(what, lines, p->shape.k))
+    to.data = NULL;
+  if (!to.data || !s->per_line || !p->shape.batches)
     return to;
-  to.block = s->block < p->shape.k ? s->block : p->shape.k;
+  to.block = s->block < k ? s->block : k;
   to.line_stride = s->per_line;
   to.block_stride = s->per_line > 1;
   int64_t below = 1;
@@ -107,8 +111,10 @@ void pf_public_call_set(const pf_call *call, pf_public_call *to)
     .graph = pf_graph_of(p->what->graph)->name, .batch_rank = s->batch_rank,
     .in_place = call->in_place, .batches = s->batches, .m = s->m, .n = s->n, .k = s->k,
     .alpha = p->what->alpha, .beta = p->what->beta, .first = call->first, .count = call->count,
-    .steps = to->step, .scale_x = scales_of(p, &p->x_scales, p->x_line),
-    .scale_y = scales_of(p, &p->y_scales, p->y_line), .out = &to->out};
+    .steps = to->step, 
+    .scale_x = scales_of(p, &p->what->operand[PF_X].scale, &p->x_scales, p->x_line, p->x_lines),
+    .scale_y = scales_of(p, &p->what->operand[PF_Y].scale, &p->y_scales, p->y_line, p->y_lines),
+    .out = &to->out};
   memcpy(c->batch, s->batch, sizeof c->batch);
   for (int i = 0; i < call->count; i++)
     set_step(&call->steps[i], &to->step[i]);

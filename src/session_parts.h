@@ -17,8 +17,8 @@ typedef struct pf_bound_row {
 /* The rows of a case, and the one that the graph promises. */
 typedef struct pf_row_set {
   int rows;
-  pf_bound_row row[PF_MAX_STRATEGIES];
   pf_bound_row promise;
+  pf_bound_row row[];
 } pf_row_set;
 
 /* A run against an enclosure; under PF_RULE_AGREE also the other run against the other one. */

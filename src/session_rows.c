@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "row_parser.h"
 #include "session_parts.h"
 
 /* All that pf_plan_parse reads of a case without scales, and which rows are asked for. */
@@ -10,11 +11,11 @@ typedef struct pf_row_key {
   pf_graph graph;
   pf_dtype dtype[PF_ROLE_COUNT];
   bool present[PF_ROLE_COUNT];
-  double alpha, beta;
+  uint32_t alpha, beta;    /* dtypes that hold it, a bit each */
   int strategies;          /* 0: the graph's own */
 } pf_row_key;
 
-enum { KEPT = 128 };
+enum { KEPT = 1024 };
 
 typedef struct pf_row_cache {
   pf_row_key key[KEPT];
@@ -22,6 +23,15 @@ typedef struct pf_row_cache {
   pf_strategy strategy[PF_MAX_STRATEGIES];  /* that all sets with strategies were bound to */
   pf_row_set *passing;                      /* of a case that is not kept */
 } pf_row_cache;
+
+/* Rows of the table name no formats but those of dtypes and TF32. */
+static uint32_t holders(double factor)
+{
+  uint32_t bits = pf_row_holds(&pf_tf32, factor);
+  for (int t = 0; t < PF_DTYPE_COUNT; t++)
+    bits = bits << 1 | pf_row_holds(pf_format_of((pf_dtype)t), factor);
+  return bits;
+}
 
 /* Padding is zero: keys are compared byte by byte. */
 static void key_of(const pf_options *o, const pf_case *c, pf_row_key *key)
@@ -32,8 +42,10 @@ static void key_of(const pf_options *o, const pf_case *c, pf_row_key *key)
     key->dtype[r] = c->operand[r].dtype;
     key->present[r] = c->operand[r].present;
   }
-  key->alpha = c->alpha;
-  key->beta = c->beta;
+  if (pf_graph_of(c->graph)->has_c) {
+    key->alpha = holders(c->alpha);
+    key->beta = holders(c->beta);
+  }
   key->strategies = o->strategy_count;
 }
 
@@ -61,15 +73,34 @@ static void bind(const pf_case *c, pf_bound_row *r, const char *name, const char
   r->status = pf_plan_parse(r->strategy.name, text, c, &r->plan, &r->error);
 }
 
-static void bind_all(const pf_options *o, const pf_case *c, pf_row_set *s)
+static int rows_of(const pf_options *o, pf_graph graph)
 {
-  s->rows = 0;
+  int n = o->strategy_count;
+  for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
+    n += r->graph == graph && !r->by_name;
+  return n;
+}
+
+/* In place of *set. */
+static pf_status bind_all(const pf_options *o, const pf_case *c, pf_row_set **set)
+{
+  const int rows = rows_of(o, c->graph);
+  pf_row_set *s = *set;
+  if (!s || s->rows != rows) {
+    s = realloc(s, sizeof *s + (size_t)rows * sizeof *s->row);
+    if (!s)
+      return PF_NO_MEMORY;
+    *set = s;
+  }
+  s->rows = rows;
+  int n = 0;
   for (int i = 0; i < o->strategy_count; i++)
-    bind(c, &s->row[s->rows++], o->strategy[i].name, o->strategy[i].text);
+    bind(c, &s->row[n++], o->strategy[i].name, o->strategy[i].text);
   for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
     if (r->graph == c->graph && !r->by_name)
-      bind(c, &s->row[s->rows++], r->strategy, r->text);
+      bind(c, &s->row[n++], r->strategy, r->text);
   bind(c, &s->promise, pf_graph_of(c->graph)->promises, NULL);
+  return PF_OK;
 }
 
 static bool same_strategies(const pf_row_cache *k, const pf_options *o)
@@ -113,12 +144,8 @@ pf_status pf_rows_bind(pf_session *s, const pf_case *c, const pf_row_set **out)
   const bool kept = !pf_graph_of(c->graph)->scaled && !has_texts(o);
   pf_row_set **set = kept ? &s->rows->set[at] : &s->rows->passing;
   const bool known = kept && *set && !memcmp(&s->rows->key[at], &key, sizeof key);
-  if (!*set)
-    *set = calloc(1, sizeof **set);
-  if (!*set)
-    return PF_NO_MEMORY;
   if (!known)
-    bind_all(o, c, *set);
+    PF_TRY(bind_all(o, c, set));
   if (kept)
     s->rows->key[at] = key;
   *out = *set;

@@ -104,7 +104,7 @@ static bool is_read(const pfe_call *call, int ref)
 static size_t scale_bytes(const pfe_call *call, const pfe_scales *s, int64_t lines)
 {
   int64_t last = 0;
-  if (!s->data)
+  if (!s->data || !call->batches || !lines)
     return 0;
   for (int d = 0; d < call->batch_rank; d++)
     last += (call->batch[d] > 1 ? call->batch[d] - 1 : 0) * s->batch_stride[d];
@@ -182,7 +182,8 @@ static json_t *step_object(const pfe_step *s)
   return to;
 }
 
-static json_t *strides_array(const pfe_call *call, const int64_t *batch, int64_t row, int64_t column)
+static json_t *strides_array(const pfe_call *call, const int64_t *batch, int64_t row,
+                             int64_t column)
 {
   json_t *to = json_array();
   for (int d = 0; d < call->batch_rank; d++)

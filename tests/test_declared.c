@@ -179,6 +179,40 @@ static void test_saturating_integers(void **state)
   check_case(many, HABITS("saturate"), PF_VERDICT_IMPOSSIBLE);
 }
 
+/* What an f8 result of 448 * 448 may be. */
+static pf_set stored_overflow(pf_overflows f8)
+{
+  const char *text = "matmul x=f8_e4m3fn[1,1] y=f8_e4m3fn[1,1] x.bits=7e y.bits=7e";
+  const pf_declared declared = {.f8 = f8};
+  pf_arena a = {0};
+  pf_case c;
+  pf_problem p;
+  pf_plan plan;
+  pf_encloser *e;
+  pf_enclosure found;
+  const char *why;
+  assert_int_equal(pf_text_parse(text, strlen(text), &a, &c, NULL), PF_OK);
+  assert_int_equal(pf_problem_build(&c, &a, &p), PF_OK);
+  assert_int_equal(pf_plan_parse("eager", pf_row_find(c.graph, "eager")->text, &c, &plan, NULL),
+                   PF_OK);
+  const pf_ask ask = {.plan = &plan, .declared = &declared};
+  assert_int_equal(pf_encloser_new(&p, &session.oracle, &ask, 1, &a, &e, &why), PF_OK);
+  pf_enclose(e, 0, &found);
+  pf_arena_free(&a);
+  return found.set;
+}
+
+static void test_stored_overflow(void **state)
+{
+  (void)state;
+  const pf_set usual = stored_overflow(PF_OVERFLOWS_USUAL);
+  const pf_set clamped = stored_overflow(PF_OVERFLOWS_SATURATE);
+  const pf_set either = stored_overflow(PF_OVERFLOWS_EITHER);
+  assert_true(usual.nan && !pf_set_allows(&usual, 448));
+  assert_true(!clamped.nan && pf_set_allows(&clamped, 448));
+  assert_true(either.nan && pf_set_allows(&either, 448) && !pf_set_allows(&either, 416));
+}
+
 /* 2^24 and 4096 ones: started from, c loses them all. */
 static void test_c_comes_last(void **state)
 {
@@ -206,6 +240,7 @@ int main(void)
     cmocka_unit_test(test_what_is_widened_is_not_flushed),
     cmocka_unit_test(test_alpha_zero),
     cmocka_unit_test(test_saturating_integers),
+    cmocka_unit_test(test_stored_overflow),
     cmocka_unit_test(test_c_comes_last),
   };
   return cmocka_run_group_tests(tests, open_session, close_session);

@@ -9,6 +9,7 @@
 
 #include "control.h"
 #include "plugin_fixture.h"
+#include "plugin_parts.h"
 
 static const pf_plugin_options here = {.threads = 1};
 
@@ -213,6 +214,47 @@ static void test_deeds_are_findings(void **state)
   assert_string_equal(s.why, "out of luck");
 }
 
+/* --- scales -------------------------------------------------------------------------------- */
+
+static void check_scales(const pfe_call *call, const pfe_scales *s, const pf_scales *own,
+                         const int64_t *first, int64_t lines)
+{
+  for (int64_t b = 0; b < call->batches; b++) {
+    int64_t at = 0, rest = b;
+    for (int d = call->batch_rank; d-- > 0; rest /= call->batch[d])
+      at += rest % call->batch[d] * s->batch_stride[d];
+    for (int64_t line = 0; line < lines; line++)
+      for (int64_t k = 0; k < call->k; k++)
+        assert_true(s->data[at + line * s->line_stride + k / s->block * s->block_stride] ==
+                    pf_scale_at(own, first[b] + line, k));
+  }
+}
+
+static void test_scales_are_where_they_are_said_to_be(void **state)
+{
+  (void)state;
+  static const char *const cases[] = {
+    "scaled_matmul x=f32[3,9] y=f32[9,5] x.scale=tensor:3 y.scale=tensor:4",
+    "scaled_matmul x=f32[3,9] y=f32[9,5] x.scale=row:3 y.scale=block4:4",
+    "scaled_matmul x=f32[2,1,3,9] y=f32[4,9,5] x.scale=block2:3 y.scale=row:4",
+    "scaled_matmul x=f32[3,9] y=f32[2,3,9,5] x.scale=block16:3 y.scale=block3:4",
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    pf_arena a = {0};
+    pf_case c;
+    pf_problem p;
+    pf_matrix out = {0};
+    pf_public_call to;
+    assert_int_equal(pf_text_parse(cases[i], strlen(cases[i]), &a, &c, NULL), PF_OK);
+    assert_int_equal(pf_problem_build(&c, &a, &p), PF_OK);
+    const pf_call call = {.problem = &p, .out = &out};
+    pf_public_call_set(&call, &to);
+    check_scales(&to.call, &to.call.scale_x, &p.x_scales, p.x_line, p.shape.m);
+    check_scales(&to.call, &to.call.scale_y, &p.y_scales, p.y_line, p.shape.n);
+    pf_arena_free(&a);
+  }
+}
+
 /* --- whole cases --------------------------------------------------------------------------- */
 
 #define SCRIPT "matmul_out_f32_add x=bf16[32,1,8] y=bf16[32,8,1] bias=f32[32,1,1]"
@@ -270,6 +312,7 @@ int main(void)
     cmocka_unit_test(test_what_has_no_wider_form_is_not),
     cmocka_unit_test(test_what_is_legalised_is_judged),
     cmocka_unit_test(test_deeds_are_findings),
+    cmocka_unit_test(test_scales_are_where_they_are_said_to_be),
     cmocka_unit_test(test_some_row_must_fit_a_whole_graph),
     cmocka_unit_test(test_a_claimed_row_must_fit),
     cmocka_unit_test(test_other_graphs_are_declined),

@@ -37,6 +37,12 @@ static void test_same_results_as_here(void **state)
     "addmm x=f32[3,9] y=f32[9,5] c=f32[5] alpha=0.1 beta=3",
     "addmm x=f32[3,9] y=f32[9,5] c=f32[3,5](7,1) out=c alpha=0.1 beta=3",
     "matmul x=f32[0,9] y=f32[9,5]",
+    "scaled_matmul x=f32[3,9] y=f32[9,5] bias=f32[5] x.scale=row:3 y.scale=block4:5",
+    "scaled_matmul x=f32[3,0] y=f32[0,5] bias=f32[5] x.scale=row:3 y.scale=block4:5",
+    "scaled_matmul x=f32[3,0] y=f32[0,5] bias=f32[5] x.scale=tensor:3 y.scale=row:5",
+    "scaled_matmul x=f32[0,9] y=f32[9,5] bias=f32[5] x.scale=row:3 y.scale=tensor:5",
+    "scaled_matmul x=f32[2,3,9] y=f32[9,0] x.scale=block4:3 y.scale=row:5",
+    "scaled_matmul x=f32[2,3,9] y=f32[2,9,5] x.scale=block4:3 y.scale=row:5",
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const seen there = examine(cases[i], PLUGIN("engine_naive"));

@@ -2,6 +2,7 @@
 #include "engines.h"
 
 const pfe_engine *const pf_adapters[] = {
-  &pf_openblas, &pf_blis, &pf_refblas, &pf_cblas_any, &pf_onednn,
+  &pf_openblas, &pf_blis, &pf_refblas, &pf_cblas_any, &pf_onednn, &pf_onnxruntime,
+  &pf_xnnpack,
   NULL
 };

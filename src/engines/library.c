@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 
 static pfe_status look_up(void *library, const pf_symbol *symbols, char text[192])
 {
@@ -33,4 +34,33 @@ pfe_status pf_library_open(const char *const *names, const char *package, const 
   else
     *out = library;
   return status;
+}
+
+static int find_mode(const char *name, const char *const *modes, int *mode)
+{
+  for (int m = 0; modes[m]; m++)
+    if (!strcmp(name, modes[m])) {
+      *mode = m;
+      return 1;
+    }
+  return 0;
+}
+
+int pf_library_argument(const char *argument, const char *const *modes, int *mode, char path[512],
+                        char text[192])
+{
+  path[0] = 0;
+  if (!argument || find_mode(argument, modes, mode))
+    return 0;
+  if (!strchr(argument, '/')) {
+    int used = snprintf(text, 192, "'%.60s' is none of", argument);
+    for (int m = 0; modes[m] && used < 180; m++)
+      used += snprintf(text + used, 192 - (size_t)used, "%s %s", m ? "," : "", modes[m]);
+    return 1;
+  }
+  const char *colon = strrchr(argument, ':');
+  const size_t length = colon && find_mode(colon + 1, modes, mode) ? (size_t)(colon - argument)
+                                                                   : strlen(argument);
+  snprintf(path, 512, "%.*s", (int)length, argument);
+  return 0;
 }

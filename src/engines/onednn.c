@@ -63,13 +63,6 @@ static const char *const usual_files[] = {"libdnnl.so.3", "libdnnl.so.3.6", "lib
                                           "libdnnl.so.2", NULL};
 static const char package[] = "libdnnl3.6";
 
-/* What follows "onednn:": a mode, a library's path, which has a '/', or PATH:MODE. */
-typedef struct pf_dnnl_argument {
-  pf_dnnl_mode mode;
-  char path[512];            /* empty: by its usual names */
-  const char *files[2];
-} pf_dnnl_argument;
-
 /* Version 2 has other functions of these names. */
 static pfe_status check_version(void *library, pf_dnnl_functions *f, char text[192])
 {
@@ -119,34 +112,6 @@ static pfe_status find_functions(pf_dnnl *d, const char *const *files, char text
   return pf_library_open(files, package, symbols, &d->library, text);
 }
 
-static bool find_mode(const char *text, pf_dnnl_mode *mode)
-{
-  static const char *const name[] = {"matmul", "runtime", "gemm", "empty"};
-  for (int m = 0; m < (int)(sizeof name / sizeof *name); m++)
-    if (!strcmp(text, name[m])) {
-      *mode = (pf_dnnl_mode)m;
-      return true;
-    }
-  return false;
-}
-
-static bool read_argument(const char *argument, pf_dnnl_argument *to, char text[192])
-{
-  *to = (pf_dnnl_argument){.mode = PF_DNNL_MATMUL};
-  if (!argument || find_mode(argument, &to->mode))
-    return true;
-  if (!strchr(argument, '/')) {
-    snprintf(text, 192, "'%.60s' is none of matmul, runtime, gemm, empty", argument);
-    return false;
-  }
-  const char *colon = strrchr(argument, ':');
-  const bool has_mode = colon && find_mode(colon + 1, &to->mode);
-  snprintf(to->path, sizeof to->path, "%.*s",
-           (int)(has_mode ? (size_t)(colon - argument) : strlen(argument)), argument);
-  to->files[0] = to->path;
-  return true;
-}
-
 /* AVX512_BF16's dot products read subnormals as zero and store none, nor does its rounding to bf16;
    AMX is like it.  Of other processors' it is not known. */
 static void find_flushing(pf_dnnl *d, int isa)
@@ -193,11 +158,14 @@ static void describe(pf_dnnl *d, const pfe_request *request, pfe_info *info)
 static pfe_status start(pf_dnnl *d, const pfe_request *request, char text[192])
 {
   static const pf_symbol none[] = {{0}};
-  pf_dnnl_argument argument;
-  if (!read_argument(request->argument, &argument, text))
+  static const char *const modes[] = {"matmul", "runtime", "gemm", "empty", NULL};
+  char path[512];
+  const char *const named[] = {path, NULL};
+  int mode = PF_DNNL_MATMUL;
+  if (pf_library_argument(request->argument, modes, &mode, path, text))
     return PFE_ERROR;
-  d->mode = argument.mode;
-  const char *const *files = argument.path[0] ? argument.files : usual_files;
+  d->mode = (pf_dnnl_mode)mode;
+  const char *const *files = path[0] ? named : usual_files;
   pfe_status status = pf_library_open(files, package, none, &d->library, text);
   if (!status)
     status = check_version(d->library, &d->f, text);
