@@ -28,6 +28,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends libdnnl-dev && 
 WORKDIR /precfuzz
 ARG WERROR=
 COPY Makefile ./
+COPY bench/bench.mk bench/
 COPY include include
 COPY oracle oracle
 COPY src src
@@ -39,7 +40,7 @@ RUN make WERROR=${WERROR}
 COPY tests tests
 RUN make tests WERROR=${WERROR} NATIVE= SANITIZED=
 COPY . .
-RUN rm -rf build/obj
+RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
 FROM runtime
 COPY --from=build /precfuzz /precfuzz

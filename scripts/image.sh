@@ -41,7 +41,7 @@ do_test() # [file...]
   cd "$home"
   [ $# != 0 ] || set -- tests/test_*.sh build/test*/test_*
   for file; do
-    [ -x "$file" ] || usage "test: no test is called '$file'"
+    [ -f "$file" ] || usage "test: no test is called '$file'"
   done
   RESULTS=$(mktemp -d)/results
   export RESULTS
