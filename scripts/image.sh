@@ -2,7 +2,8 @@
 # What the image does (Dockerfile).
 #
 #   fuzz [SECONDS]    fuzzes every engine that is there; for FUZZ_SECONDS (60) if nothing is said
-#   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy)
+#   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy); where /tmp
+#                     is a file system of its own, programs must be allowed there (--tmpfs /tmp:exec)
 #   COMMAND...        is one of precfuzz's
 #
 # Exit status: as the commands'; 2: wrong usage.
@@ -37,15 +38,17 @@ do_fuzz() # [seconds]
 
 do_test() # [file...]
 {
-  local file
+  local file files=("$@")
   cd "$home"
-  [ $# != 0 ] || set -- tests/test_*.sh build/test*/test_*
-  for file; do
+  # What builds the benchmarks first is for where precfuzz is built.
+  [ $# != 0 ] || mapfile -t files < <(printf '%s\n' tests/test_*.sh build/test*/test_* |
+    grep -vx tests/test_bench.sh)
+  for file in "${files[@]}"; do
     [ -f "$file" ] || usage "test: no test is called '$file'"
   done
   RESULTS=$(mktemp -d)/results
   export RESULTS
-  exec scripts/test.sh "$@"
+  exec scripts/test.sh "${files[@]}"
 }
 
 case ${1:-fuzz} in

@@ -158,10 +158,11 @@ build() { docker build --network host --build-arg WERROR=1 -t "$image" .; }
 
 run() # argument...
 {
-  docker run --rm --network none --read-only --tmpfs /tmp --cap-drop ALL \
+  docker run --rm --network none --read-only --tmpfs $tmp --cap-drop ALL \
     --security-opt no-new-privileges --user "$uid" "$image" "$@" </dev/null
 }
-uid=$((20000 + RANDOM))
+uid=$((20000 + RANDOM)) tmp=/tmp
+engines='openblas blis refblas onednn onnxruntime xnnpack'
 
 ends() # status pattern command...: so, and says a line like this
 {
@@ -177,7 +178,7 @@ has_engines()
   local names engine
   names=$(run engines --json | jq -r '.libraries[] | select(.version != null) | .engine') || return
   echo "$names"
-  for engine in openblas blis refblas onednn; do
+  for engine in $engines; do
     grep -qx "$engine" <<<"$names" || { echo "no $engine"; return 1; }
   done
 }
@@ -191,13 +192,13 @@ fuzzes()
   out=$(run fuzz 20 2>&1) || status=$?
   printf '%s\n(status %s)\n' "$out" "$status"
   [ "$status" -le 1 ] || return
-  for engine in reference openblas blis refblas onednn; do
+  for engine in reference $engines; do
     awk -v e="$engine" '$1 == e && $2 > 100 && $4 ~ /^[0-9]+$/ { ok = 1 } END { exit !ok }' \
       <<<"$out" || { echo "$engine has not run"; return 1; }
   done
 }
 
-tests() { ends 0 '^[0-9]+ passed, 0 failed$' run test; }
+tests() { tmp=/tmp:exec ends 0 '^[0-9]+ passed, 0 failed$' run test; }
 
 prepare
 check 'the image is built' build
