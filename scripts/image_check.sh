@@ -158,7 +158,7 @@ build() { docker build --network host --build-arg WERROR=1 -t "$image" .; }
 
 run() # argument...
 {
-  docker run --rm --network none --read-only --tmpfs $tmp --cap-drop ALL \
+  docker run --rm --network none --read-only --tmpfs "$tmp" --cap-drop ALL \
     --security-opt no-new-privileges --user "$uid" "$image" "$@" </dev/null
 }
 uid=$((20000 + RANDOM)) tmp=/tmp
