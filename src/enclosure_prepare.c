@@ -70,7 +70,8 @@ int pf_group_of(pf_encloser *e, const pf_prepared *q, const pf_step *s, const pf
   e->group[e->groups] =
       (pf_group){.step = s, .order = q->order, .x = *x, .y = *y, .element = -1,
                  .declared = q->declared, .widened = q->widened,
-                 .narrow = x->precision <= 24 && y->precision <= 24};
+                 .narrow = x->precision <= 24 && y->precision <= 24 &&
+                           s->acc.format.precision <= 26};
   return e->groups++;
 }
 
