@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "plugin_fixture.h"
+#include "plugin_parts.h"
 #include "random_cases.h"
 
 #define HABITS(ARGUMENT) PLUGIN("habits") ":" ARGUMENT
@@ -124,6 +125,18 @@ static void test_wide_accumulator_behind_a_store(void **state)
   (void)state;
   check_case("matmul x=bf16[1,3] y=bf16[3,1] x.bits=3f80,3b80,2b80 y.bits=3f80,3f80,3f80",
              HABITS("/f64"), PF_VERDICT_OK);
+}
+
+/* Partial sums are enclosed where they overflow to infinity. */
+static void test_accumulators_have_infinities(void **state)
+{
+  (void)state;
+  for (int32_t t = PFE_F64; t <= PFE_S32; t++) {
+    const pfe_settings s = {.accumulator = t};
+    const char *why = "";
+    pf_declared d;
+    assert_true(pf_declared_from(&s, &d, &why) == pf_format_of((pf_dtype)t)->has_infinity);
+  }
 }
 
 static void test_skipped_zeros(void **state)
@@ -253,6 +266,7 @@ int main(void)
     cmocka_unit_test(test_narrow_accumulator),
     cmocka_unit_test(test_c_below_a_narrow_accumulator),
     cmocka_unit_test(test_wide_accumulator_behind_a_store),
+    cmocka_unit_test(test_accumulators_have_infinities),
     cmocka_unit_test(test_skipped_zeros),
     cmocka_unit_test(test_what_may_be_need_not),
     cmocka_unit_test(test_what_is_declared_for_certain_is_wanted),
