@@ -189,7 +189,8 @@ seeds:
 install:
 	+@$(BUILD) programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
-	  $(DESTDIR)$(PREFIX)/include/precfuzz
+	  $(DESTDIR)$(PREFIX)/include/precfuzz $(DESTDIR)$(PREFIX)/share/precfuzz/regressions
+	install -m 644 corpus/regressions/* $(DESTDIR)$(PREFIX)/share/precfuzz/regressions
 	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz

@@ -1,4 +1,4 @@
-/* Settings from the environment, and the file of findings that are known. */
+/* Settings from the environment. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +34,47 @@ static pf_status read_number(const char *name, int most, int *out, pf_error *e)
   return PF_OK;
 }
 
-/* One engine a line, since a command may hold commas. */
-static pf_status read_lines(const char *path, pf_allowed *file, pf_error *e)
+/* A file's lines without comments and blanks at their ends. */
+typedef struct pf_lines {
+  char *text;  /* the whole file, lines ended by NUL */
+  char **line;
+  size_t count;
+} pf_lines;
+
+/* One engine a line, since a command may hold commas.  path: NULL gives no lines. */
+static pf_status read_lines(const char *path, pf_lines *out, pf_error *e)
 {
-  *file = (pf_allowed){0};
-  return path ? pf_allowed_read(path, file, e) : PF_OK;
+  size_t size;
+  *out = (pf_lines){0};
+  if (!path)
+    return PF_OK;
+  PF_TRY(pf_text_read(path, &out->text, &size, e));
+  size_t lines = 1;
+  for (const char *c = out->text; *c; c++)
+    lines += *c == '\n';
+  out->line = calloc(lines, sizeof *out->line);
+  if (!out->line)
+    return pf_fail(e, PF_NO_MEMORY, 0, "%s: out of memory", path);
+  char *rest = out->text, *line;
+  while ((line = strsep(&rest, "\n")) != NULL) {
+    line[strcspn(line, "#\r")] = 0;
+    size_t n = strlen(line);
+    while (n && (line[n - 1] == ' ' || line[n - 1] == '\t'))
+      line[--n] = 0;
+    if (n)
+      out->line[out->count++] = line;
+  }
+  return PF_OK;
+}
+
+static void free_lines(pf_lines *lines)
+{
+  free(lines->text);
+  free(lines->line);
 }
 
 /* Several foreign engines are kept apart from each other, and from us. */
-static pf_status read_opening(pf_options *options, const char *engines, const pf_allowed *lines,
+static pf_status read_opening(pf_options *options, const char *engines, const pf_lines *lines,
                               pf_error *e)
 {
   pf_plugin_options *o = &options->opening;
@@ -70,7 +102,7 @@ static void pin_threads(int threads)
     setenv(readers[i], text, 1);
 }
 
-static pf_status select_engines(pf_options *o, const char *engines, const pf_allowed *lines,
+static pf_status select_engines(pf_options *o, const char *engines, const pf_lines *lines,
                                 pf_error *e)
 {
   pf_error why = {0};
@@ -86,7 +118,7 @@ static pf_status select_engines(pf_options *o, const char *engines, const pf_all
 static pf_status read_engines(pf_options *o, pf_error *e)
 {
   const char *engines = variable("PRECFUZZ_ENGINES");
-  pf_allowed lines;
+  pf_lines lines;
   pf_error why = {0};
   o->notice = notice;
   o->opening.threads = 1;
@@ -97,7 +129,7 @@ static pf_status read_engines(pf_options *o, pf_error *e)
   pin_threads(o->opening.threads);
   if (!s)
     s = select_engines(o, engines, &lines, e);
-  pf_allowed_free(&lines);
+  free_lines(&lines);
   return s;
 }
 
@@ -118,69 +150,32 @@ pf_status pf_environment_read(pf_options *o, pf_error *e)
   return s;
 }
 
-static pf_status read_text(const char *path, char **out, pf_error *e)
+pf_status pf_text_read(const char *path, char **out, size_t *size, pf_error *e)
 {
   FILE *f = fopen(path, "rb");
   if (!f)
     return pf_fail(e, PF_BAD_INPUT, 0, "%s: %s", path, strerror(errno));
-  size_t size = 0, got;
+  size_t got;
   char *text = NULL;
+  *size = 0;
   do {
-    char *more = realloc(text, size + 4096 + 1);
+    char *more = realloc(text, *size + 4096 + 1);
     if (!more) {
       free(text);
       fclose(f);
-      return pf_fail(e, PF_NO_MEMORY, size, "%s: out of memory", path);
+      return pf_fail(e, PF_NO_MEMORY, 0, "%s: out of memory", path);
     }
     text = more;
-    got = fread(text + size, 1, 4096, f);
-    size += got;
+    got = fread(text + *size, 1, 4096, f);
+    *size += got;
   } while (got);
   const bool failed = ferror(f);
   fclose(f);
-  text[size] = 0;
-  *out = text;
-  return failed ? pf_fail(e, PF_IO_ERROR, size, "%s: %s", path, strerror(errno)) : PF_OK;
-}
-
-pf_status pf_allowed_read(const char *path, pf_allowed *out, pf_error *e)
-{
-  memset(out, 0, sizeof *out);
-  const pf_status status = read_text(path, &out->text, e);
-  if (status) {
-    free(out->text);
-    out->text = NULL;
-    return status;
+  text[*size] = 0;
+  if (!failed) {
+    *out = text;
+    return PF_OK;
   }
-  size_t lines = 1;
-  for (const char *c = out->text; *c; c++)
-    lines += *c == '\n';
-  out->line = calloc(lines, sizeof *out->line);
-  if (!out->line)
-    return pf_fail(e, PF_NO_MEMORY, 0, "%s: out of memory", path);
-  char *rest = out->text, *line;
-  while ((line = strsep(&rest, "\n")) != NULL) {
-    line[strcspn(line, "#\r")] = 0;
-    size_t n = strlen(line);
-    while (n && (line[n - 1] == ' ' || line[n - 1] == '\t'))
-      line[--n] = 0;
-    if (n)
-      out->line[out->count++] = line;
-  }
-  return PF_OK;
-}
-
-bool pf_allowed_has(const pf_allowed *a, const char *signature)
-{
-  for (size_t i = 0; i < a->count; i++)
-    if (!strcmp(a->line[i], signature))
-      return true;
-  return false;
-}
-
-void pf_allowed_free(pf_allowed *a)
-{
-  free(a->text);
-  free(a->line);
-  memset(a, 0, sizeof *a);
+  free(text);
+  return pf_fail(e, PF_IO_ERROR, 0, "%s: %s", path, strerror(errno));
 }

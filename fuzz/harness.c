@@ -19,7 +19,7 @@ typedef struct pf_harness {
   pf_options options;     /* as set; an input that is no archive runs one of the default engines */
   bool one_engine;
   bool fuzz_form;         /* how the input under examination was read */
-  pf_allowed allowed;
+  pf_regressions known;
   pf_counters *counters;  /* shared by all processes of a run; NULL: none wanted */
 } pf_harness;
 
@@ -29,7 +29,7 @@ static pf_status open_session(const pf_target *t, pf_error *e)
 {
   pf_options *o = &harness.options;
   const char *engines = getenv("PRECFUZZ_ENGINES"), *file = getenv("PRECFUZZ_ENGINES_FILE");
-  const char *allow = getenv("PRECFUZZ_ALLOW"), *stats = getenv("PRECFUZZ_STATS");
+  const char *known = getenv("PRECFUZZ_KNOWN"), *stats = getenv("PRECFUZZ_STATS");
   pf_options_default(o);
   harness.one_engine = !(engines && *engines) && !(file && *file);
   o->rule = (pf_rule){.kind = t->rule};
@@ -39,8 +39,8 @@ static pf_status open_session(const pf_target *t, pf_error *e)
     o->only_equal = t->only_equal;
     s = pf_options_strategies(o, t->strategies, e);
   }
-  if (!s && allow && *allow)
-    s = pf_allowed_read(allow, &harness.allowed, e);
+  if (!s && known && *known)
+    s = pf_known_open(known, &harness.known, e);
   if (!s && stats && *stats) {
     harness.counters = pf_counters_map(stats);
     if (!harness.counters)
@@ -129,13 +129,11 @@ static void report_difference(const pf_session *s, const pf_case *c)
 
 static void on_result(void *user, const pf_result *r)
 {
-  char signature[400];
+  char signature[PF_SIGNATURE_TEXT];
   (void)user;
-  if (!pf_verdict_is_finding(r->verdict))
+  if (!pf_verdict_is_finding(r->verdict) || pf_regressions_find(&harness.known, r))
     return;
   pf_signature(r, signature, sizeof signature);
-  if (pf_allowed_has(&harness.allowed, signature))
-    return;
   fprintf(stderr, "ASSERTION FAILED: precfuzz: %s\n    case      ", signature);
   pf_text_print(r->problem->what, stderr);
   fputs("\n    ", stderr);

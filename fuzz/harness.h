@@ -10,7 +10,7 @@
      PRECFUZZ_STRATEGIES  names, comma-separated, or one row as text
      PRECFUZZ_RULE        contract, graph, agree, torch, ulp:N, abs:X,rel:Y or nmse:X
      PRECFUZZ_ORACLE      certified (the default), mpfr, or both, which must agree
-     PRECFUZZ_ALLOW       a file of signatures, one a line (# begins a comment), that do not abort
+     PRECFUZZ_KNOWN       a folder of findings that are known (regression.h) and do not abort
      PRECFUZZ_STATS       a file for counters that all processes of a run share (counters.h) */
 #ifndef PF_HARNESS_H
 #define PF_HARNESS_H
@@ -18,21 +18,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report.h"
+#include "regression.h"
 
 /* The settings, for targets and for the command line alike.  PF_BAD_INPUT with a text that names
    the variable. */
 pf_status pf_environment_read(pf_options *o, pf_error *e);
 
-/* The file that PRECFUZZ_ALLOW or --allow names. */
-typedef struct pf_allowed {
-  char *text;      /* the whole file, lines ended by NUL */
-  char **line;
-  size_t count;
-} pf_allowed;
-pf_status pf_allowed_read(const char *path, pf_allowed *out, pf_error *e);
-bool pf_allowed_has(const pf_allowed *a, const char *signature);
-void pf_allowed_free(pf_allowed *a);
+/* A whole file with a NUL behind it, to be freed. */
+pf_status pf_text_read(const char *path, char **out, size_t *size, pf_error *e);
+
+#define PF_KNOWN_LIST "known.txt"
+/* The known findings of a folder: the list FOLDER/known.txt and FOLDER/NAME.case for each entry.
+   PF_BAD_INPUT where there is no list, it is wrong, a case is missing or a file is of no entry;
+   "none" stands for an empty list. */
+pf_status pf_known_open(const char *folder, pf_regressions *out, pf_error *e);
+/* FOLDER/NAME.case, to be freed; NULL: no memory. */
+char *pf_known_path(const char *folder, const char *name);
 
 typedef struct pf_target {
   const char *name;        /* of the fuzz target */
@@ -44,7 +45,7 @@ typedef struct pf_target {
 
 /* Reads the settings.  Returns 0, or prints what is wrong with them and ends the process (2). */
 int pf_harness_open(const pf_target *t);
-/* One input: prints and aborts on a finding that is not allowed.  Returns 0. */
+/* One input: prints and aborts on a finding that is not known.  Returns 0. */
 int pf_harness_examine(const uint8_t *data, size_t size);
 
 #endif

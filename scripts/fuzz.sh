@@ -9,7 +9,8 @@
 #   libfuzzer/     inputs that libFuzzer found in this run;  afl/  the same of AFL++
 #   crashes/       every input that aborted, timed out or ran out of memory
 #   findings.txt   the report of each finding, one a signature (findings.sh)
-# The environment's PRECFUZZ_* settings hold.  FLAVOUR=asan takes libFuzzer's build with sanitizers.
+# The environment's PRECFUZZ_* settings hold; the known findings, those of corpus/regressions unless
+# PRECFUZZ_KNOWN names others, do not end a run.  FLAVOUR=asan takes libFuzzer's build with sanitizers.
 # Exit status: 0 no finding, 1 findings, 3 the machinery failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +22,7 @@ crashes=$folder/crashes
 mkdir -p "$folder"/{corpus,libfuzzer,crashes,tmp}
 TMPDIR=$(cd "$folder/tmp" && pwd)  # the folder may be all that can be written
 export TMPDIR
+export PRECFUZZ_KNOWN=${PRECFUZZ_KNOWN:-corpus/regressions}
 unset PRECFUZZ_STATS
 
 die()
@@ -37,7 +39,8 @@ die()
 gather()
 {
   local from=("$folder/corpus" "$folder/libfuzzer") dir log=$folder/merge.log
-  for dir in corpus/seeds corpus/regressions "$folder/afl/default/queue"; do
+  take_regressions
+  for dir in corpus/seeds "$folder/regressions" "$folder/afl/default/queue"; do
     [ ! -d "$dir" ] || from+=("$dir")
   done
   keep_afl_crashes
@@ -51,6 +54,14 @@ gather()
   rm -rf "$folder"/{corpus,libfuzzer,afl}
   mv "$folder/merged" "$folder/corpus"
   mkdir "$folder/libfuzzer"
+}
+
+# The cases of the folder, without its list.
+take_regressions()
+{
+  rm -rf "$folder/regressions"
+  mkdir "$folder/regressions"
+  find corpus/regressions -name '*.case' -exec cp -t "$folder/regressions" {} +
 }
 
 # Seeds reach what coverage does not tell apart, so merging drops none of them.

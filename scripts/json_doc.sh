@@ -34,10 +34,11 @@ Made by `scripts/json_doc.sh` from the output of the commands; edit neither. Wha
 is said in [json.schema.json](json.schema.json) (JSON Schema, draft 2020-12), which a test holds
 every command's output against.
 
-`check`, `explain`, `show`, `strategies`, `engines` and `tolerance` with `--json` write one document
-to standard output; `random` writes JSON Lines: a line for each finding as it comes, at last a
-summary. Nothing else goes there; messages go to standard error, and exit statuses are the same as
-without `--json`. A command that cannot begin, for a wrong option say, writes no document.
+`check`, `judge`, `explain`, `show`, `strategies`, `engines`, `regress` and `tolerance` with `--json`
+write one document to standard output; `random` writes JSON Lines: a line for each finding as it
+comes, at last a summary. Nothing else goes there; messages go to standard error, and exit statuses
+are the same as without `--json`. A command that cannot begin, for a wrong option say, writes no
+document.
 
 - Every member is always there. One that has nothing to say is `null`.
 - Floating-point numbers are objects: `{"value": 3.0, "hex": "0x1.8p+1"}`. Both are exact, `value`
@@ -58,7 +59,7 @@ echo 'matmul x=f32[2,9] y=f32[9,3] x.values=integer:3 y.values=integer:4' >case.
 example 'precfuzz check --json --engine fault:M13 --strategy eager case.txt'
 cat <<'END'
 
-With [jq](https://jqlang.github.io/jq/), the signatures of the findings (as `--allow` reads them), and
+With [jq](https://jqlang.github.io/jq/), the signatures of the findings (as `regress --add` takes them), and
 the commands that show them again:
 END
 example "precfuzz check --json --engine fault:M13 case.txt | jq -r '.cases[].results[] | select(.finding) | .signature'"
@@ -67,6 +68,18 @@ cat <<'END'
 
 `--quiet` keeps the cases with findings that are not known, and of their results these. `--table` puts
 its table in the place of all results.
+
+## judge
+
+As `check`, but with a result for each tensor: of the row that it claims to follow, or of all that it
+may. `fits` names the rows that allow it.
+END
+echo 'matmul_add x=bf16[1,2] y=bf16[2,1] bias=bf16[1] x.bits=3f80,3f80' \
+  'y.bits=3f80,3b80 bias.bits=3b80' >tie.txt
+printf "\x93NUMPY\x01\x00\x3c\x00{'descr': '|V2', 'fortran_order': False, 'shape': (1, 1), }\n\x81\x3f" >tie.npy
+example "precfuzz judge --json tie.txt --got tie.npy | jq -c '.cases[].results[] | .tensor, .result.verdict, .fits'"
+example "precfuzz judge --json tie.txt --got tie.npy | jq -c '.cases[].results[].rows[] | [.strategy, .verdict]'"
+cat <<'END'
 
 ## explain
 
@@ -101,6 +114,17 @@ cat <<'END'
 ## engines
 END
 example "precfuzz engines --json | jq -c '.engines[:3][]'"
+cat <<'END'
+
+## regress
+
+What became of each known finding.
+END
+mkdir known
+: >known/known.txt
+precfuzz regress --add tail --known known --signature 'fault:M13 matmul * x=f32,y=f32 contract IMPOSSIBLE' \
+  --reason 'the last K % 8 terms are left out' case.txt >added
+example 'precfuzz regress --json known'
 cat <<'END'
 
 ## tolerance

@@ -1,16 +1,42 @@
 #!/bin/bash
-# Do both fuzzing engines find each planted fault from the seed corpus?
+# Do both fuzzing engines find each planted fault?
 #
 #   test_faults.sh TARGET [FAULT...]
 #
-# Each search gets FAULT_SECONDS (60) and the seeds that do not show the fault by themselves.  What
-# was found must be a finding of the fault's engine under `precfuzz check`, too.
+# Each search gets FAULT_SECONDS (60) and the seeds that do not show the fault by themselves;
+# fuzz_cast, whose inputs are no cases, begins with none.  What was found must be a finding without
+# a fuzzing engine, too: of the fault's engine under `precfuzz check`, or of fuzz_cast itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/engines.sh
 
 export target=$1 seconds=${FAULT_SECONDS:-60} root=build/faults
 shift
+
+# What differs from target to target: the faults there are, how one is planted, how a file is judged
+# and with what status it shows the fault, and the seeds.
+case $target in
+  fuzz_cast)
+    export found=134  # abort
+    all_faults() { PRECFUZZ_CAST_FAULT=list build/replay/fuzz_cast | sed 's/ .*//'; }
+    plant() { export PRECFUZZ_CAST_FAULT=$1; }
+    judge() { PRECFUZZ_CAST_FAULT=$1 build/replay/fuzz_cast "$2" 2>&1; } # fault file
+    seeds() { :; }
+    ;;
+  *)
+    export found=1
+    all_faults()
+    {
+      local name
+      build/precfuzz engines | sed -n 's/^ *fault:\([^ ]*\).*/\1/p' | while read -r name; do
+        barred "$name" || echo "$name"
+      done
+    }
+    plant() { export PRECFUZZ_ENGINES=fault:$1; }
+    judge() { PRECFUZZ_ENGINES=fault:$1 build/precfuzz check "$2" 2>&1; } # fault file
+    seeds() { ls corpus/seeds/*; }
+    ;;
+esac
 
 # What no search can find, and why.
 barred()
@@ -22,36 +48,28 @@ barred()
   esac
 }
 
-all_faults()
-{
-  local name
-  build/precfuzz engines | sed -n 's/^ *fault:\([^ ]*\).*/\1/p' | while read -r name; do
-    barred "$name" || echo "$name"
-  done
-}
-
-judge() { PRECFUZZ_ENGINES=fault:$1 build/precfuzz check "$2" 2>&1; } # fault file
-
+# 2>/dev/null around it: the shell tells of each abort.
 shows() # fault file
 {
   local status=0
-  judge "$1" "$2" >/dev/null || status=$?
-  [ $status = 1 ]
+  { judge "$1" "$2" >/dev/null || status=$?; } 2>/dev/null
+  [ $status = "$found" ]
 }
 
 seeds_without() # fault
 {
-  local seed
-  mkdir -p "$root/$1/seeds"
-  for seed in corpus/seeds/*; do
-    shows "$1" "$seed" || cp "$seed" "$root/$1/seeds"
+  local seed folder=$root/$1/seeds
+  mkdir -p "$folder"
+  seeds | while IFS= read -r seed; do
+    shows "$1" "$seed" || cp "$seed" "$folder"
   done
+  [ -n "$(ls "$folder")" ] || echo >"$folder/newline"  # AFL++ wants something to begin with
 }
 
 search() # engine fault
 {
   local folder=$root/$2 begin=$EPOCHREALTIME crashes file word='not found'
-  export PRECFUZZ_ENGINES=fault:$2
+  plant "$2"
   mkdir -p "$folder"/{libfuzzer,crashes}
   case $1 in
     libFuzzer)
@@ -68,13 +86,13 @@ search() # engine fault
     word=found
     touch "$folder/$1.found"
   elif [ -n "$file" ]; then
-    word='aborts, but check finds nothing'
+    word='aborts, but shows nothing by itself'
     judge "$2" "$file" | tail -n 5 || true
   fi
   awk -v f="$2" -v e="$1" -v w="$word" -v b="$begin" -v n="$EPOCHREALTIME" -v file="$file" \
-    'BEGIN { printf "%-6s %-9s %s after %.1f s  %s\n", f, e, w, n - b, file }'
+    'BEGIN { printf "%-21s %-9s %s after %.1f s  %s\n", f, e, w, n - b, file }'
 }
-export -f judge shows seeds_without run_libfuzzer run_afl search
+export -f plant judge seeds shows seeds_without run_libfuzzer run_afl search
 
 [ $# -gt 0 ] || mapfile -t faults < <(all_faults)
 [ $# = 0 ] || faults=("$@")

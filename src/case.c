@@ -328,6 +328,15 @@ pf_status pf_case_finish(pf_case *c, pf_error *e)
   return status;
 }
 
+pf_status pf_case_retarget(const pf_case *c, pf_graph g, pf_case *out, pf_error *e)
+{
+  *out = *c;
+  out->graph = g;
+  if (g != c->graph)
+    out->operand[PF_OUT].dtype = PF_F64;  /* not said: the graph's own */
+  return pf_case_finish(out, e);
+}
+
 static bool values_equal(const pf_operand *a, const pf_operand *b)
 {
   const pf_values *v = &a->values, *w = &b->values;

@@ -90,6 +90,9 @@ pf_shape pf_case_shape(const pf_case *c);
 /* Promotion of x and y; s32 for two integers, as integer GEMMs have it (PyTorch would keep s8). */
 pf_dtype pf_case_in(const pf_case *c);
 pf_dtype pf_case_result(const pf_case *c);  /* dtype of the graph's result */
+/* What graph g makes of a finished case's operands, layout of the output included; fails as
+   pf_case_finish does. */
+pf_status pf_case_retarget(const pf_case *c, pf_graph g, pf_case *out, pf_error *e);
 /* Same meaning, field by field, edits and verbatim bytes included. */
 bool pf_case_equal(const pf_case *a, const pf_case *b);
 

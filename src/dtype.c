@@ -61,22 +61,17 @@ bool pf_dtype_find(const char *name, size_t length, pf_dtype *out)
   return false;
 }
 
-static inline __attribute__((always_inline)) uint64_t load_bits(int bytes, const void *at)
+uint64_t pf_load_bits(pf_dtype t, const void *at)
 {
   uint64_t bits64;
   uint32_t bits32;
   uint16_t bits16;
-  switch (bytes) {
+  switch (dtypes[t].bytes) {
   case 8: memcpy(&bits64, at, sizeof bits64); return le64toh(bits64);
   case 4: memcpy(&bits32, at, sizeof bits32); return le32toh(bits32);
   case 2: memcpy(&bits16, at, sizeof bits16); return le16toh(bits16);
   default: return *(const uint8_t *)at;
   }
-}
-
-uint64_t pf_load_bits(pf_dtype t, const void *at)
-{
-  return load_bits(dtypes[t].bytes, at);
 }
 
 void pf_store_bits(pf_dtype t, void *at, uint64_t bits)
@@ -142,15 +137,15 @@ static uint64_t widen_subnormal(const pf_format *f, uint64_t fraction)
 }
 
 /* Two's complement: the upper half of the encodings stands for the numbers 2^bits below. */
-static inline double decode_integer(const pf_dtype_info *d, uint64_t bits)
+static double decode_integer(const pf_dtype_info *d, uint64_t bits)
 {
-  const double v = (double)(bits & (2 * sign_of(d) - 1));
+  const double v = (double)(int64_t)(bits & (2 * sign_of(d) - 1));
   return v > d->format.max ? v - 2 * (double)sign_of(d) : v;
 }
 
-/* Of a dtype that is known where it is called, this leaves a few instructions. */
-static inline __attribute__((always_inline)) double decode(const pf_dtype_info *d, uint64_t bits)
+double pf_decode(pf_dtype t, uint64_t bits)
 {
+  const pf_dtype_info *d = &dtypes[t];
   const pf_format *f = &d->format;
   if (pf_is_integer(f)) {
     return decode_integer(d, bits);
@@ -171,11 +166,6 @@ static inline __attribute__((always_inline)) double decode(const pf_dtype_info *
   }
   const uint64_t wide = (magnitude << (DOUBLE_FRACTION - (f->precision - 1))) + rebias_of(f);
   return wide > double_to_bits(f->max) ? (double)NAN : bits_to_double(sign | wide);
-}
-
-double pf_decode(pf_dtype t, uint64_t bits)
-{
-  return decode(&dtypes[t], bits);
 }
 
 uint64_t pf_encode(pf_dtype t, double value)
@@ -217,35 +207,6 @@ uint64_t pf_marker_bits(pf_dtype t)
 double pf_load(pf_dtype t, const void *at)
 {
   return pf_decode(t, pf_load_bits(t, at));
-}
-
-static inline __attribute__((always_inline)) void load_grid(const pf_dtype_info *d,
-                                                            const pf_grid *r, double *to)
-{
-  const int64_t step = r->column_stride * d->bytes;
-  for (int64_t i = 0; i < r->rows; i++) {
-    const uint8_t *at = (const uint8_t *)r->data + i * r->row_stride * d->bytes;
-    for (int64_t j = 0; j < r->columns; j++, at += step)
-      *to++ = decode(d, load_bits(d->bytes, at));
-  }
-}
-
-void pf_load_grid(pf_dtype t, const pf_grid *r, double *to)
-{
-  switch (t) {
-  case PF_F64: load_grid(&dtypes[PF_F64], r, to); break;
-  case PF_F32: load_grid(&dtypes[PF_F32], r, to); break;
-  case PF_F16: load_grid(&dtypes[PF_F16], r, to); break;
-  case PF_BF16: load_grid(&dtypes[PF_BF16], r, to); break;
-  case PF_F8_E4M3FN: load_grid(&dtypes[PF_F8_E4M3FN], r, to); break;
-  case PF_F8_E5M2: load_grid(&dtypes[PF_F8_E5M2], r, to); break;
-  case PF_F8_E4M3FNUZ: load_grid(&dtypes[PF_F8_E4M3FNUZ], r, to); break;
-  case PF_F8_E5M2FNUZ: load_grid(&dtypes[PF_F8_E5M2FNUZ], r, to); break;
-  case PF_S8: load_grid(&dtypes[PF_S8], r, to); break;
-  case PF_U8: load_grid(&dtypes[PF_U8], r, to); break;
-  case PF_S32: load_grid(&dtypes[PF_S32], r, to); break;
-  case PF_DTYPE_COUNT: break;
-  }
 }
 
 void pf_store(pf_dtype t, void *at, double value)

@@ -5,6 +5,7 @@
 
 #define TARGET
 #define NAME(f) portable_##f
+#include "enclosure_block_dots.h"
 #include "enclosure_block_loops.h"
 #undef TARGET
 #undef NAME
@@ -12,12 +13,14 @@
 #if defined(__x86_64__)
 #define TARGET __attribute__((target("avx2,fma")))
 #define NAME(f) avx2_##f
+#include "enclosure_block_dots.h"
 #include "enclosure_block_loops.h"
 #undef TARGET
 #undef NAME
 
 #define TARGET __attribute__((target("avx512f,avx512dq")))
 #define NAME(f) avx512_##f
+#include "enclosure_block_dots.h"
 #include "enclosure_block_loops.h"
 #undef TARGET
 #undef NAME

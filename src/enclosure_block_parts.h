@@ -58,6 +58,7 @@ typedef struct pf_block_ends {
 } pf_block_ends;
 
 typedef struct pf_block_loops {
+  bool (*scan)(const double *v, int64_t k, double *unit, double *absolute);
   void (*dots)(const double *x, const double *y, int64_t k, int n, double *sum, double *absolute);
   void (*dots2)(const double *x, const double *y, int64_t k, int n, double *sum, double *tail,
                 double *absolute, double *radius);

@@ -23,13 +23,13 @@ static bool format_for_lanes(const pf_format *f, pf_block_format *to)
     return false;
   *to = (pf_block_format){
     .shift = 53 - f->precision, .saturates = f->overflow == PF_OVERFLOW_SATURATE, .max = f->max,
-    .smallest_normal = pf_smallest_normal(f), .most = f->max * (1 - ldexp(1, 2 - f->precision)),
+    .smallest_normal = pf_smallest_normal(f), .most = f->max * (1 - pf_power(2 - f->precision)),
     .above = f->overflow == PF_OVERFLOW_INFINITY ? INFINITY : -INFINITY,
   };
   if (to->saturates)
     to->most = f->max;
   if (to->shift)
-    to->magic = ldexp(1.5, 52 + pf_quantum(f));
+    to->magic = 1.5 * pf_power(52 + pf_quantum(f));
   return true;
 }
 
@@ -51,10 +51,10 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
   if (acc->rounding != PF_NEAREST_EVEN || (acc->precision > 26 && acc->precision != 53))
     return false;
   const bool scaled = like.k && fabs(like.alpha) != 1, none = like.alpha == 0;
-  const double quantum = ldexp(1, pf_quantum(acc));
+  const double quantum = pf_power(pf_quantum(acc));
   *r = (pf_block_rates){
     .alpha = like.alpha, .abs_alpha = fabs(like.alpha), .quantum = quantum,
-    .exact_scale = ldexp(1, acc->precision), .max = acc->max,
+    .exact_scale = pf_power(acc->precision), .max = acc->max,
     .most_products = fmin(acc->max / 4, 0x1p900),
     .no_products = none ? -1 : 0, .scaled = scaled ? -1 : 0,
     .plain_alpha = scaled && !none ? 0 : -1, .one_product = like.k == 1 ? -1 : 0,
@@ -115,7 +115,7 @@ pf_status pf_block_prepare(pf_encloser *e)
   b->loops = pf_block_loops_of(pf_isa_best());
   b->plan = pf_alloc_array(e->arena, (size_t)e->count, sizeof *b->plan);
   b->rates = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->rates);
-  b->span = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->span);
+  b->span = pf_alloc_array_raw(e->arena, (size_t)e->groups, sizeof *b->span);
   b->filled = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->filled);
   b->possible = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->possible);
   if (!b->plan || !b->rates || !b->span || !b->filled || !b->possible)

@@ -4,26 +4,18 @@
 
 #include "bound.h"
 #include "directed.h"
-#include "enclosure_parts.h"
+#include "enclosure_block_parts.h"
 #include "engine_reference.h"
 #include "interpret.h"
 
 const pf_line *pf_scan_lines(const double *v, int64_t lines, int64_t k, pf_arena *a)
 {
-  pf_line *line = pf_alloc_array(a, (size_t)lines, sizeof *line);
+  const pf_block_loops *loops = pf_block_loops_of(pf_isa_best());
+  pf_line *line = pf_alloc_array_raw(a, (size_t)lines, sizeof *line);
   for (int64_t i = 0; line && i < lines; i++) {
-    int least = PF_NO_QUANTUM;
-    double absolute = 0;
-    for (int64_t j = 0; j < k; j++, v++)
-      if (isfinite(*v)) {
-        const int bit = pf_last_bit(*v);
-        least = bit < least ? bit : least;
-        absolute += fabs(*v);
-      } else {
-        line[i].special = true;
-      }
-    line[i].quantum = least;
-    line[i].unit = pf_power(least);
+    double absolute;
+    line[i].special = !loops->scan(v + i * k, k, &line[i].unit, &absolute);
+    line[i].quantum = line[i].unit < INFINITY ? pf_last_bit(line[i].unit) : PF_NO_QUANTUM;
     line[i].absolute = absolute * (1 + 0x1p-20);
   }
   return line;

@@ -47,6 +47,8 @@ typedef struct pf_engine {
   const char *name;
   const char *note;            /* one line for people */
   const char *version;         /* one line: of what library, and on what; NULL: precfuzz's own */
+  const char *release;         /* the library's version alone; NULL: unknown, or precfuzz's own */
+  const char *details;         /* what else its numbers depend on: ISA, ...; NULL likewise */
   pf_summation sum;            /* its stated order; PF_ANY_ORDER where it states none */
   bool listed;                 /* part of the default set */
   bool reads_vectors;          /* reads x_vectors and y_vectors only: the interpreter need not lay

@@ -21,13 +21,6 @@ typedef struct decoder {
   pf_shape shape;
 } decoder;
 
-/* Sizes before they become dimensions.  Batch dimensions count from the right. */
-typedef struct sizes {
-  int x_batch, y_batch;  /* batch dimensions of each */
-  bool x_vector, y_vector;
-  int64_t size[PF_SIZES];
-} sizes;
-
 /* `value` where the set allows it or is empty, else the member that `byte` picks. */
 static unsigned allow(uint32_t set, unsigned value, unsigned byte)
 {
@@ -84,82 +77,12 @@ static pf_graph pick_graph(const decoder *d)
 
 /* Shapes */
 
-static void free_sizes(const uint8_t *head, sizes *z, int *batch_rank)
-{
-  const uint8_t *at = head + PF_HEAD_SIZES;
-  const bool dot = head[PF_HEAD_VECTORS] >> 6 == 3;
-  for (int i = 0; i < PF_SIZES; i++, at += 3)
-    z->size[i] = i == PF_SIZE_K      ? pf_head_sum_size(at)
-                 : i > PF_SIZE_K     ? pf_head_batch_size(at)
-                 : dot               ? 1
-                                     : pf_head_size(at);
-  z->x_vector = (head[PF_HEAD_VECTORS] & 7) == 7;
-  z->y_vector = (head[PF_HEAD_VECTORS] >> 3 & 7) == 7;
-  *batch_rank = pf_batch_slots[head[PF_HEAD_BATCH] & 15];
-}
-
-static void common_sizes(uint8_t byte, sizes *z, int *batch_rank)
-{
-  const pf_common_shape *s = &pf_common_shapes[byte & 63];
-  z->size[PF_SIZE_M] = s->m;
-  z->size[PF_SIZE_N] = s->n;
-  z->size[PF_SIZE_K] = s->k;
-  z->x_vector = s->x_vector;
-  z->y_vector = s->y_vector;
-  *batch_rank = 0;
-  for (int i = 1; i >= 0; i--)
-    if (s->batch[i] > 0)
-      z->size[PF_SIZE_BATCH + (*batch_rank)++] = s->batch[i];
-}
-
-static int kept_batch(int batch_rank, uint8_t byte)
-{
-  const int drop = pf_drop_slots[byte & 15];
-  return drop < batch_rank ? batch_rank - drop : 0;
-}
-
-/* Where the limit of work is a lower one, results get an eighth of it: the rest is for long sums. */
-static void clamp_sizes(const decoder *d, bool free, int64_t size[PF_SIZES])
-{
-  const int halvings = free ? pf_head_halvings(d->head[PF_HEAD_WORK]) : 0;
-  const int64_t less = d->work >> halvings, work = less > 0 ? less : 1, k = size[PF_SIZE_K];
-  if (halvings > 0) {
-    size[PF_SIZE_K] = 1;
-    pf_fuzz_clamp(work < 8 ? 1 : work / 8, size);
-    size[PF_SIZE_K] = k;
-  }
-  pf_fuzz_clamp(work, size);
-}
-
-static sizes read_sizes(const decoder *d)
-{
-  sizes z = {0};
-  const bool free = !(d->head[PF_HEAD_SHAPE] & 0x80);
-  int batch_rank;
-  if (free)
-    free_sizes(d->head, &z, &batch_rank);
-  else
-    common_sizes(d->head[PF_HEAD_SHAPE], &z, &batch_rank);
-  z.x_batch = z.x_vector ? 0 : kept_batch(batch_rank, d->head[PF_HEAD_X_RANK]);
-  z.y_batch = z.y_vector || pf_graph_of(d->c->graph)->weight
-                  ? 0 : kept_batch(batch_rank, d->head[PF_HEAD_Y_RANK]);
-  if (z.x_vector)
-    z.size[PF_SIZE_M] = 1;
-  if (z.y_vector)
-    z.size[PF_SIZE_N] = 1;
-  batch_rank = z.x_batch > z.y_batch ? z.x_batch : z.y_batch;
-  for (int i = batch_rank; i < PF_MAX_BATCH; i++)
-    z.size[PF_SIZE_BATCH + i] = 1;
-  clamp_sizes(d, free, z.size);
-  return z;
-}
-
 static void append(pf_operand *o, int64_t size)
 {
   o->dim[o->rank++] = size;
 }
 
-static void append_batch(pf_operand *o, const sizes *z, int batch_rank, uint8_t ones)
+static void append_batch(pf_operand *o, const pf_sizes *z, int batch_rank, uint8_t ones)
 {
   for (int i = batch_rank - 1; i >= 0; i--)
     append(o, is_own(ones) && ones >> i & 1 ? 1 : z->size[PF_SIZE_BATCH + i]);
@@ -167,7 +90,7 @@ static void append_batch(pf_operand *o, const sizes *z, int batch_rank, uint8_t 
 
 static void shape_factors(decoder *d)
 {
-  const sizes z = read_sizes(d);
+  const pf_sizes z = pf_fuzz_sizes(d->head, d->work, pf_graph_of(d->c->graph)->weight);
   const int64_t m = z.size[PF_SIZE_M], n = z.size[PF_SIZE_N], k = z.size[PF_SIZE_K];
   const bool weight = pf_graph_of(d->c->graph)->weight;
   pf_operand *x = &d->c->operand[PF_X], *y = &d->c->operand[PF_Y];
@@ -212,12 +135,24 @@ static pf_dtype pick_factor_dtype(const decoder *d, uint8_t byte)
   return (pf_dtype)allow(scalable >> t & 1 || !wanted ? scalable : wanted, t, byte);
 }
 
+/* What multiplies with what in practice, one byte away. */
+static pf_dtype pick_partner(const decoder *d, pf_dtype t)
+{
+  const pf_dtype partner = pf_fuzz_partner(t);
+  const bool wanted = (d->head[PF_HEAD_DTYPE] & 0x30) == 0x30;
+  return wanted && (!d->filter.dtypes || d->filter.dtypes >> partner & 1) ? partner : t;
+}
+
 static void read_dtypes(decoder *d)
 {
   for (pf_role r = PF_X; r < PF_OUT; r++) {
     const uint8_t own = tensor_head(d, r)[0], byte = is_own(own) ? own : d->head[PF_HEAD_DTYPE];
-    if (d->c->operand[r].present)
-      d->c->operand[r].dtype = r <= PF_Y ? pick_factor_dtype(d, byte) : pick_dtype(d, byte);
+    pf_operand *o = &d->c->operand[r];
+    if (!o->present)
+      continue;
+    o->dtype = r <= PF_Y ? pick_factor_dtype(d, byte) : pick_dtype(d, byte);
+    if (r == PF_Y && !is_own(own))
+      o->dtype = pick_partner(d, o->dtype);
   }
 }
 

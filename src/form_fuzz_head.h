@@ -15,9 +15,9 @@
      9, 10    c: slot, its rank (bits 4-5 both set: left out where optional); top bit: bit i, its
               i-th dimension from the right is 1
      11, 12   the same for bias
-     13-21    M, N, K, three bytes each: pf_head_size, for K pf_head_sum_size
-     22-33    batch dimensions from the right, three bytes each: pf_head_batch_size
-     34       slot: dtype
+     13-21    M, N, K, three bytes each (form_fuzz_sizes.c)
+     22-33    batch dimensions from the right, three bytes each
+     34       slot: dtype; bits 4-5 both set: y's is its partner (pf_fuzz_partner)
      35       slot: kind of values
      36-44    alpha: below 0xf0 a slot among common values; else the encoding that follows,
               8 bytes f64 where x or y is, else 4 bytes f32
@@ -120,16 +120,16 @@ extern const uint8_t pf_drop_slots[16];   /* leading dimensions left out */
 enum { PF_ADDEND_VECTOR = 255 };
 extern const uint8_t pf_addend_slots[16];
 
-/* Sizes from three bytes, each value expressible, small ones frequent, zero rare. */
-int64_t pf_head_size(const uint8_t *at);        /* M, N: mostly 1 to 4, widths of tiles up to 70 */
-int64_t pf_head_sum_size(const uint8_t *at);    /* K: log-uniform, half of them near powers of two */
-int64_t pf_head_batch_size(const uint8_t *at);  /* mostly 1 or 2 */
-
-int pf_head_halvings(uint8_t code);  /* of the limit of work, by byte PF_HEAD_WORK */
+/* Sizes before they become dimensions.  Batch dimensions count from the right. */
+typedef struct pf_sizes {
+  int x_batch, y_batch;  /* batch dimensions of each */
+  bool x_vector, y_vector;
+  int64_t size[PF_SIZES];
+} pf_sizes;
+/* work: the limit; weight: the graph's y has no batches. */
+pf_sizes pf_fuzz_sizes(const uint8_t *head, int64_t work, bool weight);
 
 int pf_head_edits(const uint8_t *head);  /* how many edits the tail has */
-/* Halves the greatest size until the work and each tensor are within the limits. */
-void pf_fuzz_clamp(int64_t work, int64_t size[PF_SIZES]);
 
 /* Elements of storage beyond which the fuzz form has no layout but the dense one. */
 int64_t pf_fuzz_storage(int64_t max_work);
@@ -139,6 +139,8 @@ int64_t pf_fuzz_storage(int64_t max_work);
 void pf_fuzz_layout(const uint8_t *at, pf_reader *tail, bool input, int64_t storage,
                     pf_operand *o);
 void pf_fuzz_dense(pf_operand *o);
+/* The dtype of y that kernels have beside x's: s8 and u8, the two fp8 of a kind; else the same. */
+pf_dtype pf_fuzz_partner(pf_dtype x);
 /* The dtypes that x and y of a scaled graph can have, as bits. */
 uint32_t pf_fuzz_scalable(void);
 /* A scale from its seven bytes, generated; then its values, where they are in the tail. */

@@ -350,3 +350,9 @@ bool pf_format_contains(const pf_format *outer, const pf_format *inner)
          (outer->has_negative_zero || !inner->has_negative_zero) &&
          (pf_is_integer(inner) || !pf_is_integer(outer));
 }
+
+bool pf_conversion_exact(const pf_format *to, const pf_format *from)
+{
+  return pf_format_contains(to, from) &&
+         !(from->has_infinity && to->overflow == PF_OVERFLOW_SATURATE);
+}

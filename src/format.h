@@ -71,5 +71,8 @@ double pf_next_down(const pf_format *f, double x); /* likewise; -inf below the l
 bool pf_format_equal(const pf_format *a, const pf_format *b);
 /* Every value of inner, an infinity, -0 or NaN too, is one of outer. */
 bool pf_format_contains(const pf_format *outer, const pf_format *inner);
+/* Rounding to `to` leaves every value of `from` as it is.  Not the same: a format that saturates
+   contains infinity, but does not leave it. */
+bool pf_conversion_exact(const pf_format *to, const pf_format *from);
 
 #endif

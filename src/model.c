@@ -167,7 +167,12 @@ static bool no_alpha(pf_step *s, const pf_problem *p)
   return any;
 }
 
+/* Flushes come first: they change nothing but on subnormal data, where with few terms whatever
+   leaves some out may fit, too. */
 static const pf_model models[] = {
+  {"daz", "reads subnormal operands as zero", daz},
+  {"ftz", "flushes subnormal products and sums to zero", ftz},
+  {"daz+ftz", "reads subnormal operands as zero and flushes subnormal sums", daz_ftz},
   {"drop-last", "leaves out the last term of K", drop_last},
   {"drop-tail-4", "leaves out the last K % 4 terms", drop_tail_4},
   {"drop-tail-8", "leaves out the last K % 8 terms", drop_tail_8},
@@ -175,9 +180,6 @@ static const pf_model models[] = {
   {"drop-tail-32", "leaves out the last K % 32 terms", drop_tail_32},
   {"no-addends", "leaves out c and bias", no_addends},
   {"no-alpha", "leaves out alpha", no_alpha},
-  {"daz", "reads subnormal operands as zero", daz},
-  {"ftz", "flushes subnormal products and sums to zero", ftz},
-  {"daz+ftz", "reads subnormal operands as zero and flushes subnormal sums", daz_ftz},
   {"ties-away", "rounds ties of the product away from zero", ties_away},
   {"truncates", "rounds the product toward zero", truncate_out},
   {"unrounded", "keeps the product in the accumulator's format", no_rounding},

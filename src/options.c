@@ -78,6 +78,12 @@ static pf_status add_installed(pf_options *o, pf_error *e)
   return PF_OK;
 }
 
+static pf_status no_engine(const char *name, size_t offset, pf_error *e)
+{
+  return pf_fail(e, PF_BAD_INPUT, offset,
+                 "no engine is called '%s' (precfuzz engines lists them)", name);
+}
+
 static pf_status add_named(pf_options *o, const char *name, size_t length, size_t offset,
                            pf_error *e)
 {
@@ -92,8 +98,7 @@ static pf_status add_named(pf_options *o, const char *name, size_t length, size_
   else if (pf_plugin_is(spec))
     status = open_plugin(o, spec, e);
   else
-    status = pf_fail(e, PF_BAD_INPUT, offset,
-                     "no engine is called '%s' (precfuzz engines lists them)", spec);
+    status = no_engine(spec, offset, e);
   free(spec);
   /* named, it has to be there */
   return status == PF_UNSUPPORTED ? PF_BAD_INPUT : status;
@@ -114,6 +119,15 @@ pf_status pf_options_engines(pf_options *o, const char *names, pf_error *e)
 {
   o->engine_count = 0;
   return pf_options_add_engines(o, names, e);
+}
+
+pf_status pf_options_engine(pf_options *o, const char *name, pf_error *e)
+{
+  const pf_engine *own = pf_engine_find(name, strlen(name));
+  o->engine_count = 0;
+  return own                  ? add_engine(o, own, e)
+         : pf_plugin_is(name) ? open_plugin(o, name, e)
+                              : no_engine(name, 0, e);
 }
 
 int pf_options_foreign(const char *names)

@@ -34,6 +34,7 @@ typedef struct pf_options {
   bool repeat;          /* run foreign engines twice: the same call must give the same bits */
   pf_oracle_use oracle;
   bool measure;         /* find the worst element also where nothing is wrong */
+  bool no_models;       /* do not look for a model that explains a finding */
 } pf_options;
 
 /* Every listed engine, every row not taken by name only, PF_RULE_CONTRACT. */
@@ -49,6 +50,9 @@ void pf_options_close(pf_options *o);
 pf_status pf_options_engines(pf_options *o, const char *names, pf_error *e);
 /* The same, beside those that are selected. */
 pf_status pf_options_add_engines(pf_options *o, const char *names, pf_error *e);
+/* Takes this one engine instead, by its full name.  PF_UNSUPPORTED where what it needs is not
+   installed. */
+pf_status pf_options_engine(pf_options *o, const char *name, pf_error *e);
 /* How many of the names are of foreign engines; "installed" counts as two. */
 int pf_options_foreign(const char *names);
 /* Adds to the selection: comma-separated names, or one row as "NAME: STEPS" or just STEPS.  A row's

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "engines/engines.h"
@@ -149,7 +150,7 @@ static pf_status load(pf_plugin *p, const char *path, pf_error *e)
   const pfe_engine *(*symbol)(void);
   p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!p->library)
-    return pf_fail(e, PF_BAD_INPUT, 0, "%.200s", dlerror());
+    return pf_fail(e, access(path, F_OK) ? PF_UNSUPPORTED : PF_BAD_INPUT, 0, "%.200s", dlerror());
   *(void **)&symbol = dlsym(p->library, "precfuzz_engine");
   if (!symbol)
     return pf_fail(e, PF_BAD_INPUT, 0, "%s: has no symbol precfuzz_engine (precfuzz/engine.h)",
@@ -240,7 +241,9 @@ static void fill_engine(pf_plugin *p)
   snprintf(p->version, sizeof p->version, "%s%s%s%s%s", name, p->info.version[0] ? " " : "",
            p->info.version, p->info.details[0] ? ", " : "", p->info.details);
   p->engine = (pf_engine){
-    .name = p->spec, .note = p->note, .version = p->version, .sum = p->declared.sum,
+    .name = p->spec, .note = p->note, .version = p->version,
+    .release = p->info.version[0] ? p->info.version : NULL,
+    .details = p->info.details[0] ? p->info.details : NULL, .sum = p->declared.sum,
     .foreign = true, .as_is = p->options.as_is, .one_step = !takes(p, PFE_TAKES_STEPS),
     .whole_graph = takes(p, PFE_RUNS_GRAPHS), .data = p, .supports = supports, .run = run};
 }

@@ -4,11 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-static void dtypes_print(const pf_result *r, char *to, size_t size)
+void pf_dtypes_print(const pf_case *c, char *to, size_t size)
 {
   size_t used = 0;
   to[0] = 0;
-  const pf_case *c = r->problem->what;
   const int roles = pf_graph_of(c->graph)->scaled ? PF_ROLE_COUNT : PF_OUT;
   for (int i = 0; i < roles && used < size; i++) {
     const pf_operand *o = &c->operand[i];
@@ -18,18 +17,28 @@ static void dtypes_print(const pf_result *r, char *to, size_t size)
   }
 }
 
-void pf_signature(const pf_result *r, char *to, size_t size)
+void pf_signature_split(const pf_result *r, pf_signature_words *out)
 {
-  char dtypes[96], rule[PF_RULE_TEXT];
+  const pf_case *c = r->problem->what;
   const bool agree = r->rule.kind == PF_RULE_AGREE;
-  dtypes_print(r, dtypes, sizeof dtypes);
-  pf_rule_print(&r->rule, rule, sizeof rule);
-  snprintf(to, size, "%s %s %s%s%s %s %s %s", r->engine->name,
-           pf_graph_of(r->problem->what->graph)->name, r->strategy,
-           agree ? "~" : "", agree ? r->against : "", dtypes, rule, pf_verdict_name(r->verdict));
+  out->engine = r->engine->name;
+  out->graph = pf_graph_of(c->graph)->name;
+  out->verdict = pf_verdict_name(r->verdict);
+  snprintf(out->strategy, sizeof out->strategy, "%s%s%s", r->strategy, agree ? "~" : "",
+           agree ? r->against : "");
+  pf_dtypes_print(c, out->dtypes, sizeof out->dtypes);
+  pf_rule_print(&r->rule, out->rule, sizeof out->rule);
 }
 
-static void print_error(const pf_result *r, FILE *to)
+void pf_signature(const pf_result *r, char *to, size_t size)
+{
+  pf_signature_words w;
+  pf_signature_split(r, &w);
+  snprintf(to, size, "%s %s %s %s %s %s", w.engine, w.graph, w.strategy, w.dtypes, w.rule,
+           w.verdict);
+}
+
+void pf_report_error(const pf_result *r, FILE *to)
 {
   const pf_measured *m = &r->worst;
   fprintf(to, "%.4g = %.4g ulp = %.3g of S", m->error, m->ulps,
@@ -96,7 +105,7 @@ static void print_reason(const pf_result *r, FILE *to)
   case PF_VERDICT_OK:
   case PF_VERDICT_COUNT:
     if (r->worst.element >= 0 && !r->worst.special)
-      print_error(r, to);
+      pf_report_error(r, to);
     break;
   }
   if (r->rule.kind == PF_RULE_NMSE && t->judged)
@@ -183,7 +192,7 @@ void pf_report_worst(const pf_result *r, FILE *to)
   if (m->special || !isfinite(m->got))
     return;
   fprintf(to, "    %-9s ", "error");
-  print_error(r, to);
+  pf_report_error(r, to);
   fputc('\n', to);
   print_number(to, "S", m->magnitude);
 }

@@ -78,7 +78,7 @@ typedef struct pf_plan {
   const char *strategy;
   int count;
   pf_step step[PF_MAX_STEPS];
-  bool exact[PF_MAX_STEPS];  /* a CAST to a format that contains every value of its operand */
+  bool exact[PF_MAX_STEPS];  /* a CAST that changes no value of its operand's format */
   bool replayed;             /* some step states its order: the bits are fixed */
 } pf_plan;
 

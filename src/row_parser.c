@@ -230,7 +230,7 @@ static void note_step(pf_parser *p, int i)
   p->value[i] = s->out;
   if (s->kind == PF_CAST) {
     const pf_format from = pf_row_ref_format(p, s->a);
-    p->plan->exact[i] = pf_format_contains(&s->out, &from);
+    p->plan->exact[i] = pf_conversion_exact(&s->out, &from);
     if (p->plan->exact[i])
       p->value[i] = from;
   }

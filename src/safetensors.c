@@ -344,6 +344,16 @@ static pf_status read_length(parser *p)
   return PF_OK;
 }
 
+bool pf_safetensors_is(const void *data, size_t size)
+{
+  const uint8_t *bytes = data;
+  uint64_t length;
+  if (size < PF_SAFETENSORS_LENGTH + 1)
+    return false;
+  memcpy(&length, bytes, sizeof length);
+  return le64toh(length) <= PF_SAFETENSORS_HEADER_MAX && bytes[PF_SAFETENSORS_LENGTH] == '{';
+}
+
 pf_status pf_safetensors_parse(const void *data, size_t size, pf_tensor_file *out, pf_error *e)
 {
   *out = (pf_tensor_file){.format = "safetensors", .data = data, .size = size};

@@ -9,6 +9,10 @@
 
 #include "tensorfile.h"
 
+/* Whether the bytes begin as a safetensors file does, cut off or not: with the length of a header
+   within the format's limit that begins with '{'. */
+bool pf_safetensors_is(const void *data, size_t size);
+
 /* Reads a whole file that lies in memory, which must outlive *out.  Stricter than the reference
    implementation: no unknown or repeated key anywhere, no rank above PF_TENSOR_MAX_RANK.  Needs
    memory in proportion to the header, whatever it says.  PF_BAD_INPUT, PF_UNSUPPORTED (a dtype

@@ -87,7 +87,8 @@ enum { MODEL_WORK = 1 << 20 };
 static pf_status find_model(pf_bench *b, pf_result *r)
 {
   const bool wrong = r->verdict == PF_VERDICT_IMPOSSIBLE || r->verdict == PF_VERDICT_SPECIAL;
-  if (!wrong || r->rule.kind != PF_RULE_CONTRACT || b->problem.shape.work > MODEL_WORK)
+  if (!wrong || b->session->options.no_models || r->rule.kind != PF_RULE_CONTRACT ||
+      b->problem.shape.work > MODEL_WORK)
     return PF_OK;
   r->models_tried = true;
   return pf_model_find(&b->problem, r->plan, r->run->got, &b->session->scratch, &r->match);

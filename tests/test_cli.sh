@@ -101,10 +101,15 @@ eval "$(reproducer before)" >out 2>err
 status=$?
 expect 'the command that it prints reproduces it' 1 \
   '[ "$(grep -m 1 signature out)" = "$(grep -m 1 signature before)" ]'
-sed -n 's/^ *signature //p' before | sort -u >known
-run check -e fault:M13 --allow known tail9.case
-expect 'known findings do not count' 0 "prints '^    known .*fault:M13'" "prints '0 findings, 4 known'"
-run check -q -e fault:M13 --allow known tail9.case
+mkdir known
+: >known/known.txt
+run regress --add tail9 --known known --reason 'for a test' \
+  --signature 'fault:M13 matmul * x=f32,y=f32 contract IMPOSSIBLE' tail9.case
+expect 'a finding becomes known' 0
+run check -e fault:M13 --known known tail9.case
+expect 'known findings do not count' 0 "prints '^    known     tail9: for a test$'" \
+  "prints '0 findings, 4 known'" '! grep -q signature out'
+run check -q -e fault:M13 --known known tail9.case
 expect '-q does not show them' 0 '[ "$(wc -l <out)" = 1 ]'
 run check -e fault:none tail9.case
 expect 'its correct twin is fine' 0
@@ -151,8 +156,9 @@ run check -s nothing script
 expect 'no such strategy' 2 "says \"precfuzz: --strategy: no strategy is called 'nothing'\""
 run check -r honour script
 expect 'no such rule' 2 "says \"precfuzz: --rule: no rule is called 'honour'\""
-run check --allow nowhere script
-expect 'no such file of signatures' 2 "says 'precfuzz: --allow: nowhere: No such file'"
+run check --known nowhere script
+expect 'no such folder of known findings' 2 \
+  "says 'precfuzz: --known: nowhere/known.txt: No such file'"
 run check --form prose script
 expect 'no such form' 2 "says \"'prose' is no form\""
 run check --colour script
@@ -210,9 +216,16 @@ same 'PRECFUZZ_STRATEGIES' PRECFUZZ_STRATEGIES=aot_eager,eager -s aot_eager -s e
 same 'PRECFUZZ_RULE' PRECFUZZ_RULE=graph --rule graph
 same 'PRECFUZZ_STRATEGIES as a row' 'PRECFUZZ_STRATEGIES=m: out = MATMUL(x, y; acc f32)' \
   -s 'm: out = MATMUL(x, y; acc f32)'
-PRECFUZZ_ALLOW=known PRECFUZZ_ENGINES=fault:M13 precfuzz check tail9.case >out 2>err
+PRECFUZZ_KNOWN=known PRECFUZZ_ENGINES=fault:M13 precfuzz check tail9.case >out 2>err
 status=$?
-expect 'PRECFUZZ_ALLOW' 0 "prints '0 findings, 4 known'"
+expect 'PRECFUZZ_KNOWN' 0 "prints '0 findings, 4 known'"
+PRECFUZZ_KNOWN=known PRECFUZZ_ENGINES=fault:M13 precfuzz check --known none tail9.case >out 2>err
+status=$?
+expect '--known none' 1 "prints '4 findings'"
+PRECFUZZ_KNOWN=nowhere precfuzz check tail9.case >out 2>err
+status=$?
+expect 'PRECFUZZ_KNOWN names no folder' 2 \
+  "says 'precfuzz: PRECFUZZ_KNOWN: nowhere/known.txt: No such file'"
 PRECFUZZ_ENGINES=nobody precfuzz check script >out 2>err
 status=$?
 expect 'a bad variable' 2 "says 'precfuzz: PRECFUZZ_ENGINES: no engine'"
@@ -351,12 +364,12 @@ expect 'engines' 0 "prints '^  reference:lanes8\+fma +lanes8, fused '" \
   '[ "$(grep -n reference: out | tail -n 1 | cut -d: -f1)" -lt "$(grep -n fault: out | head -n 1 | cut -d: -f1)" ]'
 run check -q -e "$(awk '/^  / { print $1 }' engines | paste -sd,)" script
 expect 'every engine that is listed can be named' 1 "prints '^1 case, $(($(grep -c '^  ' engines) * 5)) results'"
-for command in check explain show encode random strategies engines; do
+for command in check explain show encode random regress strategies engines; do
   run $command --help
   expect "$command --help" 0 '[ "$(wc -l <out)" -gt 5 ]' "prints '^Usage: precfuzz $command'"
 done
 run --help
-expect '--help' 0 "prints '^  explain +shows'" "prints PRECFUZZ_ALLOW"
+expect '--help' 0 "prints '^  explain +shows'" "prints PRECFUZZ_KNOWN"
 run --version
 expect '--version' 0 "prints '^precfuzz [0-9]'"
 

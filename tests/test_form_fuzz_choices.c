@@ -83,7 +83,7 @@ typedef struct census {
   int graph[PF_GRAPH_COUNT], dtype[PF_DTYPE_COUNT], kind[PF_KIND_COUNT];
   int x_layout[LAYOUT_CLASSES], out_layout[LAYOUT_CLASSES];
   int batch_rank[PF_MAX_BATCH + 1], mixed, edited, in_place, x_vector, y_vector, broadcast;
-  int no_bias, full_addend, mixed_dtypes, same_kind, zero, alpha_one, alpha_other;
+  int no_bias, full_addend, mixed_dtypes, bytes, same_kind, zero, alpha_one, alpha_other;
 } census;
 
 static void count_case(const pf_case *c, census *n)
@@ -110,6 +110,7 @@ static void count_case(const pf_case *c, census *n)
   n->full_addend += c->operand[PF_BIAS].present &&
                     pf_operand_count(&c->operand[PF_BIAS]) == s.outputs;
   n->mixed_dtypes += x->dtype != y->dtype;
+  n->bytes += (x->dtype == PF_S8 && y->dtype == PF_U8) || (x->dtype == PF_U8 && y->dtype == PF_S8);
   n->same_kind += x->values.kind == y->values.kind;
   n->zero += s.work == 0;
   n->alpha_one += c->graph == PF_ADDMM && c->alpha == 1;
@@ -162,6 +163,7 @@ static void test_shares(void **unused)
   expect_share("linear without bias", n.no_bias, 0.02, 0.12);
   expect_share("bias as large as the result", n.full_addend, 0.05, 0.5);
   expect_share("x and y of two dtypes", n.mixed_dtypes, 0.1, 0.5);
+  expect_share("s8 and u8", n.bytes, 0.01, 0.1);
   expect_share("x and y of one kind", n.same_kind, 0.5, 0.8);
   expect_share("alpha one", n.alpha_one, 0.02, 0.1);
   expect_share("alpha other than 0 and 1", n.alpha_other, 0.05, 0.25);

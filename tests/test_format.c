@@ -273,6 +273,12 @@ static void test_contains(void **unused)
     assert_int_equal(pf_format_contains(&f16, &other[i]), i >= 3);
     assert_int_equal(pf_format_contains(&other[i], &f16), i < 3 || i >= 5);
   }
+  /* Only a format that has no infinity, or keeps it, leaves every value it contains. */
+  const pf_format saturating = with(&f32, PF_TOWARD_ZERO, PF_OVERFLOW_SATURATE);
+  const pf_format to_nan = with(&f32, PF_NEAREST_AWAY, PF_OVERFLOW_NAN);
+  assert_true(pf_format_contains(&saturating, &f16) && !pf_conversion_exact(&saturating, &f16));
+  assert_true(pf_conversion_exact(&saturating, &e4m3fn) && pf_conversion_exact(&to_nan, &f16));
+  assert_true(pf_conversion_exact(&f32, &f16) && !pf_conversion_exact(&f16, &bf16));
   /* Its small normals are subnormals of f16: the quantum decides, not emin. */
   const pf_format short_f16 = {8, -17, 65280, true, true, 0, 0, 0};
   assert_true(pf_format_contains(&f16, &short_f16));

@@ -24,7 +24,7 @@ is_silent() # target
   scripts/fuzz.sh "$1" 5 "$folder/$1" >"$folder/out" || { cat "$folder/out"; return 1; }
   cat "$folder/out"
   grep -qx 'findings: 0' "$folder/out" && executed "$folder/out" 100 || return 1
-  ! grep -q '"harness.h"' "fuzz/$1.c" || grep -q '^aot_eager ' "$folder/out"
+  ! grep -q pf_harness_examine "fuzz/$1.c" || grep -q '^aot_eager ' "$folder/out"
 }
 
 finds() # fault
@@ -58,10 +58,30 @@ goes_on() # more to begin with than the seeds
   [ "$(find "$folder/fault/corpus" -type f | wc -l)" -gt "$(find corpus/seeds -type f | wc -l)" ]
 }
 
+# Known findings neither end a run nor count; their cases are among the inputs.
+spares_known()
+{
+  local eight=5800,5800,5800,5800,5800,5800,5800,5800 verdict
+  mkdir "$folder/known"
+  : >"$folder/known/known.txt"
+  # too large for f16 without the last term, not for f32
+  build/precfuzz encode "matmul_out_f32_add x=f16[1,9] y=f16[9,1] bias=f16[1] x.bits=$eight,6000 \
+y.bits=$eight,dc00" -o "$folder/case" || return 1
+  for verdict in IMPOSSIBLE SPECIAL; do
+    build/precfuzz regress --add "$verdict" --known "$folder/known" --reason 'it is planted' \
+      --signature "fault:M13 * * * contract $verdict" "$folder/case" || return 1
+  done
+  PRECFUZZ_KNOWN=$folder/known PRECFUZZ_ENGINES=fault:M13 scripts/fuzz.sh fuzz_matmul 3 \
+    "$folder/spared" || return 1
+  [ "$(find "$folder/spared/regressions" -type f | wc -l)" = \
+    "$(find corpus/regressions -name '*.case' | wc -l)" ]
+}
+
 for target in fuzz/fuzz_*.c; do
   check "$(basename "$target" .c) is silent" is_silent "$(basename "$target" .c)"
 done
 check 'a fault is found by both engines' finds fault:M13
 check 'the report says how to reproduce it' reproduces
 check 'old crashes that pass are no findings' is_mended
+check 'known findings do not end a run' spares_known
 check 'a run goes on where the last one ended' goes_on

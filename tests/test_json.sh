@@ -106,14 +106,18 @@ jq -r '.cases[0].results[].signature' out >known
 command=$(jq -r '.cases[0].results[0].reproduce' out)
 eval "$command" >again
 holds 'its command shows a finding again' 'grep -qF "$(head -n 1 known)" again' 'grep -q ^IMPOSSIBLE again'
+mkdir regressions
+: >regressions/known.txt
+precfuzz regress --add tail-8 --known regressions --signature 'fault:M13 matmul * x=f32,y=f32 contract IMPOSSIBLE' \
+  --reason 'terms are left out' --reported 'docs/engines.md' --model 'drop-last drop-tail-*' tail >/dev/null
 json 'check: known findings' 0 '.[0].counts.known == 4 and .[0].counts.findings == 0 and
-    ([.[0].cases[].results[] | select(.known and .finding)] | length == 4)' \
-  -- check -e fault:M13 --allow known tail
+    ([.[0].cases[].results[] | select(.known and .finding and .known_as == "tail-8")] | length == 4)' \
+  -- check -e fault:M13 --known regressions tail
 json 'check: several files, quietly' 1 '.[0].counts.cases == 3 and
     ([.[0].cases[] | .file] == ["tail"]) and
     .[0].cases[0].results[0].index == 1' \
   -- check -q -e fault:M13 script tail script
-json 'check: quietly, known' 0 '.[0].cases == []' -- check -q -e fault:M13 --allow known tail
+json 'check: quietly, known' 0 '.[0].cases == []' -- check -q -e fault:M13 --known regressions tail
 json 'check: a form' 0 '.[0].cases[0].form == "fuzz"' -- check --form fuzz tail
 json 'check: a form to be told again' 1 '.[0].cases[0].results[0].reproduce | contains(" --form archive ")' \
   -- check --form archive -e fault:M13 tail
@@ -191,6 +195,44 @@ json 'check: a name that is no UTF-8' 1 '.[0].cases[0].file == "caf\ufffd \"x\""
 precfuzz check -e reference:forward - --json <tail >out
 holds 'check: standard input' 'is ".[0].cases[0].file == \"-\""'
 
+# --- judge ----------------------------------------------------------------------------------------
+
+rows='matmul_add --dtype bf16 --values integer --count 4'
+# shellcheck disable=SC2086
+precfuzz export --graph $rows --with-outputs=fault:M01 faulty >/dev/null
+# shellcheck disable=SC2086
+precfuzz export --graph $rows --with-outputs right >/dev/null
+json 'judge: right results' 0 '(.[0].cases | length == 4) and .[0].counts.results == 20 and
+    ([.[0].cases[].results[] | .tensor == .fits[0] and .rows == null and (.result.finding | not)] |
+     all) and .[0].cases[0].got == .[0].cases[0].file and .[0].cases[0].form == "safetensors"' \
+  -- judge right
+json 'judge: findings' 1 '[.[0].cases[].results[] | select(.result.finding) | .result] |
+    length > 0 and
+    all(.engine == "given:" + .strategy and (.reproduce | startswith("precfuzz judge ")))' \
+  'grep -qF "$(jq -r "[.cases[].results[] | .result.signature // empty][0]" out)" text' \
+  -- judge faulty
+json 'judge: quietly' 1 '[.[0].cases[].results[] | .result.finding] | length > 0 and all' \
+  -- judge -q faulty
+jq -r '.cases[].results[].result.signature' out >judged
+command=$(jq -r '.cases[0].results[0].result.reproduce' out)
+eval "$command" >again
+holds 'its command shows a finding of judge again' 'grep -qF "$(head -n 1 judged)" again'
+mkdir given
+sort -u judged | awk '{ printf "[%d]\nsignature = %s\nreason = planted\n", NR, $0 }' >given/known.txt
+for ((i = 1; i <= $(grep -c '^\[' given/known.txt); i++)); do cp tail given/$i.case; done
+json 'judge: known findings' 0 '[.[0].cases[].results[] | select(.result.known)] | length > 0' \
+  -- judge --known given faulty
+json 'judge: rows to try' 0 '[.[0].cases[].results[] | select(.tensor == "eager")] |
+    all((.rows | length == 2) and (.fits | index("aot_eager")) and .rows[0].reproduce == null)' \
+  -- judge right --strategy eager,aot_eager --tensor eager
+json 'judge: no row' 1 '[.[0].cases[].results[] | select(.result.finding)] |
+    length > 0 and all(.result.strategy == "any" and (.rows | length == 2))' \
+  -- judge faulty --strategy eager,aot_eager --tensor eager
+json 'judge: not judged' 2 '[.[0].cases[].results[] | .result] |
+    all(.verdict == "UNSUPPORTED" and (.why | contains("the row gives f32")))' \
+  -- judge right --tensor eager --strategy 'mine: out = MATMUL(x, y; acc f32)'
+json 'judge: a table' 0 '.[0].cases == [] and (.[0].table | length == 5)' -- judge --table right
+
 # --- the other commands ---------------------------------------------------------------------------
 
 json 'explain' 0 '(.[0].strategies | length == 5) and
@@ -243,7 +285,7 @@ json 'random: findings' 1 '(length == 3 and ([.[] | .event] == ["finding", "find
   '[ "$(precfuzz show "$(jq -r .result.file out | head -n 1)" | head -n 1)" = "$(jq -r .case out | head -n 1)" ]' \
   -- random -n 1000 -e fault:M13 --max-findings 2
 eval "$(jq -r .result.reproduce out | head -n 1)" >again
-holds 'random: its command shows it again' 'grep -q ^IMPOSSIBLE again'
+holds 'random: its command shows it again' 'grep -qE "^(IMPOSSIBLE|SPECIAL)" again'
 json 'random: a great seed' 0 '.[0].seed == "18446744073709551615"' \
   -- random -n 1 --seed 18446744073709551615 -e reference:forward
 json 'random: a seed beyond 2^53' 0 '.[0].seed == "9007199254740993"' \
@@ -274,6 +316,28 @@ json 'engines of a library' 0 '(.[0].libraries | length == 3) and .[0].libraries
   -- engines "$plugins/engine_naive.so" "$plugins/graphs.so" "$plugins/misbehaving.so:open-absent"
 json 'engines: what one declares' 0 '.[0].libraries[0].declared == "flushes sums"' \
   -- engines "$plugins/habits.so:/ftz"
+export TOLD='3.7.2 avx2 kernel-1 wrong'
+precfuzz regress --add told --known regressions --reason 'as it was told' \
+  --signature "$plugins/told.so matmul eager x=f32,y=f32 contract IMPOSSIBLE" tail >/dev/null
+json 'regress' 0 '.[0].counts == {OK: 2, FIXED: 0, CHANGED: 0, SKIPPED: 0, WRONG: 0} and
+    (.[0].entries[0] | .name == "tail-8" and .line == 1 and .outcome == "OK" and .why == null and .found == null and
+     .reported == "docs/engines.md" and .model == "drop-last drop-tail-*" and .engine == null) and
+    (.[0].entries[1] | .version == "=3.7.2" and .isa == "avx2" and .kernel == "kernel-1" and
+     (.engine | startswith("told 3.7.2, ")))' \
+  -- regress regressions
+export TOLD='3.7.2 avx2 kernel-1 nan'
+json 'regress: changed' 1 '(.[0].entries[1] | .outcome == "CHANGED" and (.found | endswith(" SPECIAL"))) and
+    .[0].counts.CHANGED == 1 and .[0].exit_status == 1' \
+  -- regress regressions
+eval "$(jq -r '.entries[1].reproduce' out)" >again
+holds 'regress: its command shows what there is' 'grep -q ^SPECIAL again'
+export TOLD='3.7.2 avx2 kernel-1 absent'
+json 'regress: skipped' 0 '.[0].entries[1] | .outcome == "SKIPPED" and .engine == null and .reproduce == null and
+    (.why | contains("install libtold"))' \
+  -- regress regressions
+mkdir none_yet
+: >none_yet/known.txt
+json 'regress: none' 0 '.[0].entries == [] and .[0].exit_status == 0' -- regress none_yet
 json 'tolerance' 0 '.[0].rules[0].rule == "contract" and .[0].rules[0].measured[0].tensors_rejected == {hits: 0, of: 20} and
     ([.[0].data[] | .faults[] | .passed] | all(. == null))' \
   -- tolerance --k 8 --count 2
@@ -283,14 +347,15 @@ json 'tolerance --faults' 0 '[.[0].data[] | .faults[] | .passed[] | .rule] | any
 # --- nothing but JSON, and all of it --------------------------------------------------------------
 
 for bad in 'check -e nobody script' 'check --table -r agree script' 'check' 'explain nowhere' \
-  'show nowhere' 'strategies soup' 'random -n 0' 'tolerance --row nobody' 'engines --colour'; do
+  'show nowhere' 'strategies soup' 'random -n 0' 'tolerance --row nobody' 'engines --colour' \
+  'regress nowhere' 'regress --add x --signature s --reason r script'; do
   status=0
   # shellcheck disable=SC2086  # several words
   precfuzz $bad --json >out 2>err || status=$?
   holds "refused: $bad" '[ $status = 2 ]' '[ ! -s out ]' '[ -s err ]'
 done
 for command in 'check script' 'explain script' 'show script' 'random -n 1' strategies engines \
-  'tolerance --k 2 --count 1'; do
+  'regress regressions' 'tolerance --k 2 --count 1'; do
   status=0
   # shellcheck disable=SC2086
   precfuzz $command --json >/dev/full 2>err || status=$?
@@ -348,7 +413,7 @@ walk(if type == "array" then .[:1] else . end) | . as $d
 END
 document() { cat "documents/$(basename "$(grep -lxF "$1" documents/*.name | sort -n | head -n 1)" .name)"; }
 for name in 'check: findings' 'check: the table' 'explain: what is not finite' 'show: scales' \
-  'strategies of a graph' 'random: findings' random 'tolerance --faults' 'engines'; do
+  'strategies of a graph' 'random: findings' random 'tolerance --faults' 'engines' 'regress: changed'; do
   document "$name" | jq -r -f mutate.jq | LC_ALL=C sort -u -t ' ' -k 1,1
 done 2>mutate.err | LC_ALL=C sort -u -t ' ' -k 1,1 >all
 while read -r name mutant; do printf '%s\n' "$mutant" >"mutants/$name"; done <all

@@ -141,7 +141,7 @@ static void printed_rows_read_back(void **state)
 }
 
 /* A cast changes nothing where its format holds every value that can arrive, also by way of a wider
-   format; a stated order fixes the bits. */
+   format, and leaves it as it is; a stated order fixes the bits. */
 static void steps_are_marked(void **state)
 {
   (void)state;
@@ -150,6 +150,9 @@ static void steps_are_marked(void **state)
      "u = CAST(t; f32) v = CAST(u; bf16) out = CAST(v; f16)", "1010110", false},
     {"t = MATMUL(x, y; acc f32, order pairwise) u = ADD(t, c; f64) out = CAST(u; f32)", "000",
      true},
+    /* saturating changes an infinity, and leaves none to change */
+    {"t = MATMUL(x, y; acc f32, out bf16) u = CAST(t; bf16/sat) v = CAST(u; f32/nan) "
+     "out = CAST(v; f64)", "0011", false},
   };
   scene s = {0};
   build_case(&s, PF_ADDMM, PF_BF16, PF_BF16, PF_BF16, false);

@@ -267,9 +267,27 @@ static void test_shapes(void **unused)
   assert_false(pf_tensor_is_c_order(&t));
 }
 
+/* Cut off, it still is one; its first bytes tell. */
+static void test_recognition(void **state)
+{
+  (void)state;
+  block b = file_of(reference_header, reference_data, sizeof reference_data, 1);
+  assert_true(pf_safetensors_is(b.data, b.size));
+  assert_true(pf_safetensors_is(b.data, 9));
+  assert_false(pf_safetensors_is(b.data, 8));
+  assert_false(pf_safetensors_is(b.data, 0));
+  b.data[8] = '[';
+  assert_false(pf_safetensors_is(b.data, b.size));
+  b.data[8] = '{';
+  b.data[4] = 1;  /* 4 GiB of header */
+  assert_false(pf_safetensors_is(b.data, b.size));
+  block_free(&b);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_recognition),
     cmocka_unit_test(test_reference),
     cmocka_unit_test(test_other_dtypes),
     cmocka_unit_test(test_odd_but_valid),

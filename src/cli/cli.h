@@ -3,8 +3,11 @@
 #define PF_CLI_H
 
 #include <argp.h>
+#include <time.h>
 
+#include "form_fuzz.h"
 #include "harness.h"
+#include "tensorfile.h"
 
 #ifndef PF_VERSION
 #define PF_VERSION "0.1.0"
@@ -26,10 +29,13 @@ typedef struct pf_command {
 } pf_command;
 
 int pf_cmd_check(int argc, char **argv);
+int pf_cmd_judge(int argc, char **argv);
+int pf_cmd_export(int argc, char **argv);
 int pf_cmd_explain(int argc, char **argv);
 int pf_cmd_show(int argc, char **argv);
 int pf_cmd_encode(int argc, char **argv);
 int pf_cmd_random(int argc, char **argv);
+int pf_cmd_regress(int argc, char **argv);
 int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
@@ -66,14 +72,17 @@ typedef struct pf_settings {
   bool isolate, repeat;                /* --isolate, --repeat */
   const char *strategy[PF_MAX_STRATEGIES];  /* of --strategy */
   int strategies;
-  const char *rule, *oracle, *allow;
+  const char *rule, *oracle, *known_folder;
   bool engines_chosen; /* by an option or by the environment */
   pf_session session;
-  pf_allowed allowed;
+  char *own_folder;    /* where known_folder points if it is the one that came with the program */
+  pf_regressions known;
 } pf_settings;
 
-/* --engine, --strategy, --rule, --allow; its input is a pf_settings. */
+/* --engine, --strategy, --rule, --known, ...; its input is a pf_settings. */
 extern const struct argp pf_settings_argp;
+/* The same but for --engine. */
+extern const struct argp pf_judging_argp;
 
 /* Reads the environment, then what the options say instead, and opens the oracle.  Returns an exit
    code; pf_settings_close is due in any case. */
@@ -83,17 +92,29 @@ void pf_settings_close(pf_settings *s);
 int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *where);
 /* --oracle both: tells of a difference; the worse exit code. */
 int pf_settings_differences(const pf_settings *s, int code);
-/* Is the finding's signature among those that are known? */
-bool pf_settings_know(const pf_settings *s, const pf_result *r);
+/* " --strategy NAME", or the row that goes by that name. */
+void pf_settings_print_strategy(const pf_settings *s, const char *name, FILE *to);
 /* The command that shows the result again; and the line of a report that tells it. */
 void pf_settings_command(const pf_settings *s, const pf_result *r, const char *form,
                          const char *path, FILE *to);
 void pf_settings_print_command(const pf_settings *s, const pf_result *r, const char *form,
                                const char *path, FILE *to);
 
+/* --- known findings (known.c) -------------------------------------------------------------- */
+
+/* Opens the folder of known findings: that of --known or PRECFUZZ_KNOWN, else the one that came with
+   the program, if any; sets known_folder.  An exit code. */
+int pf_settings_open_known(pf_settings *s);
+/* The entry that the result is one of; NULL. */
+const pf_regression *pf_settings_know(const pf_settings *s, const pf_result *r);
+/* The line of a report that tells which known finding a result is. */
+void pf_cli_print_known(const pf_regression *k, FILE *to);
+
 /* --- files (files.c) ----------------------------------------------------------------------- */
 
-typedef enum pf_form { PF_FORM_AUTO, PF_FORM_FUZZ, PF_FORM_ARCHIVE, PF_FORM_TEXT } pf_form;
+typedef enum pf_form {
+  PF_FORM_AUTO, PF_FORM_FUZZ, PF_FORM_ARCHIVE, PF_FORM_TEXT, PF_FORM_SAFETENSORS
+} pf_form;
 
 const char *pf_form_name(pf_form f);
 bool pf_form_find(const char *name, pf_form *out);
@@ -105,23 +126,32 @@ typedef struct pf_file {
   size_t size;
 } pf_file;
 
-/* path "-": standard input.  Files over 64 MiB are refused.  An exit code. */
+enum { PF_LARGEST_FILE = 1 << 26 };  /* bytes */
+
+/* path "-": standard input.  Files over PF_LARGEST_FILE are refused.  An exit code. */
 int pf_file_read(const char *path, pf_file *out);
 void pf_file_free(pf_file *f);
 /* All or nothing: a temporary file beside path takes its place.  path "-": standard output. */
 int pf_cli_write(const char *path, const uint8_t *data, size_t size);
+/* The exit code for what a writer of tensor files returned, and its message. */
+int pf_cli_written(pf_status s, const pf_error *e, const char *path);
 
 typedef struct pf_case_file {
   pf_file file;
   pf_form form;      /* what it was read as */
   pf_case what;      /* points into the file and the arena */
+  pf_tensor_file tensors;  /* PF_FORM_SAFETENSORS: all that is in it */
 } pf_case_file;
 
+/* By its first bytes; never PF_FORM_AUTO. */
+pf_form pf_file_form(const pf_file *f);
 int pf_case_file_read(const char *path, pf_form form, pf_arena *a, pf_case_file *out);
+/* The case in f->file.  graph: what a safetensors file that does not say it is of; else NULL. */
+int pf_case_file_decode(pf_case_file *f, pf_form form, const pf_graph *graph, pf_arena *a);
 void pf_case_file_free(pf_case_file *f);
 int pf_case_parse(const pf_file *text, pf_arena *a, pf_case *out);  /* one line of text */
 
-/* Files named, folders replaced by the files in them, sorted. */
+/* Files named, folders replaced by the files in them but for an index.json, sorted. */
 typedef struct pf_paths {
   char **path;
   size_t count;
@@ -129,6 +159,37 @@ typedef struct pf_paths {
 
 int pf_paths_add(pf_paths *p, const char *path);
 void pf_paths_free(pf_paths *p);
+
+/* --- cases drawn at random (draw.c) -------------------------------------------------------- */
+
+typedef struct pf_draw {
+  pf_filter filter;
+  uint64_t seed, length;  /* length: random bytes a case */
+  uint8_t *bytes;
+} pf_draw;
+
+/* --seed, --length and the filters; its input is a pf_draw. */
+extern const struct argp pf_draw_argp;
+
+/* Case number `index` depends on the seed, the length, the filters and itself alone.  It lives in
+   the arena.  PF_NO_MEMORY. */
+pf_status pf_draw_case(pf_draw *d, uint64_t index, pf_arena *a, pf_case *out);
+void pf_draw_free(pf_draw *d);
+
+/* --- progress of long work (progress.c) ---------------------------------------------------- */
+
+typedef struct pf_progress {
+  struct timespec start, shown;
+  bool on;                /* stderr is a terminal */
+} pf_progress;
+
+/* Also catches Ctrl-C: pf_interrupted then says so. */
+void pf_progress_start(pf_progress *p);
+/* Is it time for another line?  Then the last one is gone; print one to stderr, no newline. */
+bool pf_progress_due(pf_progress *p);
+double pf_progress_seconds(const pf_progress *p);  /* since the start */
+void pf_progress_clear(const pf_progress *p);
+bool pf_interrupted(void);
 
 /* --- counts (counts.c) --------------------------------------------------------------------- */
 

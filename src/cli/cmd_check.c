@@ -30,7 +30,7 @@ static const char doc[] =
     "Runs the cases in files on engines and judges every result.\v"
     "A folder stands for the files in it, - for standard input.  There is a line for each engine "
     "and strategy: the verdict, and what it rests on.  A finding also shows its worst element, its "
-    "signature (a line for --allow) and the command that shows it again.\n\n"
+    "signature and the command that shows it again.\n\n"
     "Exit status: 0 no finding, 1 findings, 2 a file or an option is wrong, 3 the machinery "
     "failed.";
 
@@ -68,24 +68,25 @@ static const char *form_option(const pf_check_command *c)
   return c->form ? pf_form_name(c->form) : NULL;
 }
 
-static void print_result(pf_check_command *c, const pf_result *r, bool finding, bool known)
+static void print_result(pf_check_command *c, const pf_result *r, bool finding,
+                         const pf_regression *known)
 {
-  char signature[400];
+  char signature[PF_SIGNATURE_TEXT];
   print_heading(c, r);
   pf_report_line(r, stdout);
   if (!finding)
     return;
-  pf_signature(r, signature, sizeof signature);
   if (known) {
-    printf("    known     %s\n", signature);
+    pf_cli_print_known(known, stdout);
     return;
   }
+  pf_signature(r, signature, sizeof signature);
   pf_report_worst(r, stdout);
   printf("    signature %s\n", signature);
   pf_settings_print_command(&c->settings, r, form_option(c), c->path, stdout);
 }
 
-static void put_result(pf_check_command *c, const pf_result *r, bool known)
+static void put_result(pf_check_command *c, const pf_result *r, const pf_regression *known)
 {
   const pf_json_place where = {
     .file = c->path, .form = form_option(c), .index = c->counts.cases - 1};
@@ -98,7 +99,7 @@ static void put_result(pf_check_command *c, const pf_result *r, bool known)
   pf_json_put(&c->json, NULL, pf_json_result(&c->settings, r, &where, known));
 }
 
-static void tell_result(pf_check_command *c, const pf_result *r, bool known)
+static void tell_result(pf_check_command *c, const pf_result *r, const pf_regression *known)
 {
   const bool finding = !r->machinery && pf_verdict_is_finding(r->verdict);
   if (c->quiet && (!finding || known))
@@ -112,8 +113,8 @@ static void tell_result(pf_check_command *c, const pf_result *r, bool known)
 static void on_result(void *user, const pf_result *r)
 {
   pf_check_command *c = user;
-  const bool known = pf_settings_know(&c->settings, r);
-  if (pf_counts_add(&c->counts, r, known))
+  const pf_regression *known = pf_settings_know(&c->settings, r);
+  if (pf_counts_add(&c->counts, r, known != NULL))
     c->code = pf_cli_worse(c->code, PF_EXIT_FINDING);
   if (c->table)
     pf_table_add(c->table, r);
@@ -163,16 +164,6 @@ static void print_summary(const pf_check_command *c)
   pf_report_rule(&c->settings.session.options.rule, stdout);
 }
 
-static int put_summary(pf_check_command *c)
-{
-  pf_json_close(&c->json);
-  pf_json_put(&c->json, "table", c->table ? pf_table_json(c->table) : json_null());
-  pf_json_put(&c->json, "rule", pf_json_rule(&c->settings.session.options.rule));
-  pf_json_put(&c->json, "counts", pf_json_counts(&c->counts));
-  pf_json_put(&c->json, "exit_status", json_integer(c->code));
-  return pf_json_end(&c->json, c->code);
-}
-
 static int check(pf_check_command *c)
 {
   const int code = pf_settings_open(&c->settings);
@@ -195,7 +186,7 @@ static int check(pf_check_command *c)
   }
   c->code = pf_settings_differences(&c->settings, c->code);
   if (c->json_wanted)
-    return put_summary(c);
+    return pf_json_judged(&c->json, &c->settings, &c->counts, c->table, c->code);
   print_summary(c);
   return c->code;
 }

@@ -1,4 +1,4 @@
-/* precfuzz encode: a line of text to a case file. */
+/* precfuzz encode: a case, a line of text or a file of any form, to a case file. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -7,24 +7,36 @@
 #include "form_archive.h"
 #include "form_fuzz.h"
 #include "form_text.h"
+#include "safetensors.h"
+#include "tensor_case.h"
 
 typedef struct pf_encode_command {
-  const char *text, *output;
+  const char *text, *output, *rest;
   pf_form form;
+  const char *graph_name;
+  pf_graph graph;
 } pf_encode_command;
+
+enum { KEY_GRAPH = 256, KEY_REST };
 
 static const struct argp_option options[] = {
   {.name = "output", .key = 'o', .arg = "FILE",
    .doc = "Where to; an existing file is replaced, - is standard output"},
   {.name = "form", .key = 'f', .arg = "FORM",
    .doc = "fuzz (default: a seed for fuzzers), archive (for regressions: every later build reads "
-          "it) or text"},
+          "it), text, or safetensors (for those who compute it elsewhere: precfuzz judge)"},
+  {.name = "graph", .key = KEY_GRAPH, .arg = "GRAPH",
+   .doc = "What a safetensors file with the operands x, y, bias, c is a case of, where it does not "
+          "say"},
+  {.name = "rest", .key = KEY_REST, .arg = "FILE",
+   .doc = "Where a safetensors file's other tensors go, its results: another safetensors file"},
   {0}
 };
 
 static const char doc[] =
     "Turns TEXT, a case as one line, into a case file.\v"
-    "@FILE reads the line from a file, - from standard input.  For example\n\n"
+    "@FILE reads the line, or a case as an archive or in safetensors, from a file, - from standard "
+    "input.  For example\n\n"
     "  precfuzz encode 'matmul_out_f32_add x=bf16[32,7,1,8] y=bf16[32,7,8,1] "
     "bias=bf16[32,7,1,1]' -o seed\n\n"
     "A tensor: dtype[sizes], where it is not dense (strides)+offset.  Values: x.values=KIND:SEED, "
@@ -38,8 +50,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   case 'o': c->output = arg; return 0;
   case 'f':
     if (!pf_form_find(arg, &c->form) || c->form == PF_FORM_AUTO)
-      argp_error(state, "--form: '%s' is none of fuzz, archive, text", arg);
+      argp_error(state, "--form: '%s' is none of fuzz, archive, text, safetensors", arg);
     return 0;
+  case KEY_GRAPH:
+    c->graph_name = arg;
+    if (!pf_graph_find(arg, strlen(arg), &c->graph))
+      argp_error(state, "--graph: there is no '%s' (see precfuzz strategies)", arg);
+    return 0;
+  case KEY_REST: c->rest = arg; return 0;
   case ARGP_KEY_ARG:
     if (c->text)
       argp_error(state, "one TEXT, please: put it in quotes");
@@ -55,13 +73,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   }
 }
 
-/* From the command line, or the file that it names. */
-static int read_text(const char *text, pf_file *out)
+/* From the command line, or the file that it names.  Bytes that are no case but in the fuzz form,
+   which all are, are text with a mistake. */
+static int read_case(const pf_encode_command *e, pf_arena *a, pf_case_file *f)
 {
-  if (!strcmp(text, "-") || text[0] == '@')
-    return pf_file_read(text[0] == '@' ? text + 1 : text, out);
-  *out = (pf_file){.name = "TEXT", .data = (uint8_t *)strdup(text), .size = strlen(text)};
-  return out->data ? PF_EXIT_CLEAN : pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
+  const bool named = e->text[0] == '@' || !strcmp(e->text, "-");
+  if (named) {
+    const int code = pf_file_read(e->text[0] == '@' ? e->text + 1 : e->text, &f->file);
+    if (code)
+      return code;
+  } else {
+    f->file = (pf_file){"TEXT", (uint8_t *)strdup(e->text), strlen(e->text)};
+    if (!f->file.data)
+      return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
+  }
+  const pf_form form = named ? pf_file_form(&f->file) : PF_FORM_TEXT;
+  if ((e->graph_name || e->rest) && form != PF_FORM_SAFETENSORS)
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: no safetensors file, which %s goes with",
+                       f->file.name, e->graph_name ? "--graph" : "--rest");
+  return pf_case_file_decode(f, form == PF_FORM_FUZZ ? PF_FORM_TEXT : form,
+                             e->graph_name ? &e->graph : NULL, a);
 }
 
 static int write_text(const pf_case *c, const char *path)
@@ -83,21 +114,57 @@ static int write_text(const pf_case *c, const char *path)
   return code;
 }
 
-static int encode(const pf_encode_command *e, const pf_file *text, pf_arena *a)
+static int no_pipe(const char *option)
 {
-  pf_case c;
+  return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: a safetensors file is not written to standard output",
+                     option);
+}
+
+static int write_tensors(const pf_case *c, const char *path, pf_arena *a)
+{
+  pf_problem p;
+  pf_error e = {0};
+  if (!strcmp(path, "-"))
+    return no_pipe("--output");
+  if (pf_problem_build(c, a, &p))
+    return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
+  return pf_cli_written(pf_tensor_case_write(path, &p, NULL, 0, a, &e), &e, path);
+}
+
+/* What is no part of the case, with what the metadata says but of the case. */
+static int write_rest(const pf_tensor_file *f, const char *path, pf_arena *a)
+{
+  pf_tensor_entry *entry = pf_alloc_array(a, f->count, sizeof *entry);
+  pf_metadata *metadata = pf_alloc_array(a, f->metadata_count, sizeof *metadata);
+  size_t entries = 0, texts = 0;
+  pf_error e = {0};
+  if (!strcmp(path, "-"))
+    return no_pipe("--rest");
+  if (!entry || !metadata)
+    return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
+  for (size_t i = 0; i < f->count; i++)
+    if (!pf_tensor_case_names(f->entry[i].name))
+      entry[entries++] = f->entry[i];
+  for (size_t i = 0; i < f->metadata_count; i++)
+    if (strncmp(f->metadata[i].key, "precfuzz.", 9))
+      metadata[texts++] = f->metadata[i];
+  return pf_cli_written(pf_safetensors_write(path, entry, entries, metadata, texts, &e), &e, path);
+}
+
+static int write_case(const pf_encode_command *e, const pf_case_file *f, pf_arena *a)
+{
   pf_error why = {0};
   uint8_t *data;
   size_t size;
-  const int code = pf_case_parse(text, a, &c);
-  if (code)
-    return code;
   if (e->form == PF_FORM_TEXT)
-    return write_text(&c, e->output);
-  const pf_status status = e->form == PF_FORM_ARCHIVE ? pf_archive_encode(&c, a, &data, &size, &why)
-                                                      : pf_fuzz_encode(&c, a, &data, &size, &why);
+    return write_text(&f->what, e->output);
+  if (e->form == PF_FORM_SAFETENSORS)
+    return write_tensors(&f->what, e->output, a);
+  const pf_status status = e->form == PF_FORM_ARCHIVE
+                               ? pf_archive_encode(&f->what, a, &data, &size, &why)
+                               : pf_fuzz_encode(&f->what, a, &data, &size, &why);
   if (status)
-    return pf_cli_report(status, &why, false, text->name);
+    return pf_cli_report(status, &why, false, f->file.name);
   return pf_cli_write(e->output, data, size);
 }
 
@@ -107,12 +174,14 @@ int pf_cmd_encode(int argc, char **argv)
     .options = options, .parser = parse, .args_doc = "TEXT", .doc = doc};
   pf_encode_command c = {.form = PF_FORM_FUZZ};
   pf_arena arena = {0};
-  pf_file text = {0};
+  pf_case_file f = {0};
   argp_parse(&argp, argc, argv, 0, NULL, &c);
-  int code = read_text(c.text, &text);
+  int code = read_case(&c, &arena, &f);
   if (!code)
-    code = encode(&c, &text, &arena);
-  pf_file_free(&text);
+    code = write_case(&c, &f, &arena);
+  if (!code && c.rest)
+    code = write_rest(&f.tensors, c.rest, &arena);
+  pf_case_file_free(&f);
   pf_arena_free(&arena);
   return code;
 }

@@ -265,24 +265,26 @@ static void put_rows(pf_explain_command *c)
 
 /* --- verdicts ------------------------------------------------------------------------------ */
 
-static void print_verdict(const pf_result *r, bool known)
+static void print_verdict(const pf_result *r, const pf_regression *known)
 {
-  char signature[400];
+  char signature[PF_SIGNATURE_TEXT];
   if (r->machinery || !pf_verdict_is_finding(r->verdict))
     return;
   putchar('\n');
   pf_report_line(r, stdout);
   pf_report_worst(r, stdout);
   pf_signature(r, signature, sizeof signature);
-  printf("    %-9s %s\n", known ? "known" : "signature", signature);
+  printf("    signature %s\n", signature);
+  if (known)
+    pf_cli_print_known(known, stdout);
 }
 
 static void on_verdict(void *user, const pf_result *r)
 {
   pf_explain_command *c = user;
   const pf_json_place where = {.file = c->path, .form = c->form ? pf_form_name(c->form) : NULL};
-  const bool known = pf_settings_know(&c->settings, r);
-  if (pf_counts_add(&c->counts, r, known))
+  const pf_regression *known = pf_settings_know(&c->settings, r);
+  if (pf_counts_add(&c->counts, r, known != NULL))
     c->code = pf_cli_worse(c->code, PF_EXIT_FINDING);
   if (c->json_wanted)
     pf_json_put(&c->json, NULL, pf_json_result(&c->settings, r, &where, known));

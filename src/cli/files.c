@@ -12,12 +12,14 @@
 #include "form_archive.h"
 #include "form_fuzz.h"
 #include "form_text.h"
+#include "safetensors.h"
+#include "tensor_case.h"
 
-enum { LARGEST_FILE = 1 << 26, CHUNK = 1 << 16 };  /* bytes */
+enum { CHUNK = 1 << 16 };  /* bytes */
 
 /* --- forms --------------------------------------------------------------------------------- */
 
-static const char *const form_names[] = {"auto", "fuzz", "archive", "text"};
+static const char *const form_names[] = {"auto", "fuzz", "archive", "text", "safetensors"};
 
 const char *pf_form_name(pf_form f)
 {
@@ -26,7 +28,7 @@ const char *pf_form_name(pf_form f)
 
 bool pf_form_find(const char *name, pf_form *out)
 {
-  for (int i = 0; i <= PF_FORM_TEXT; i++)
+  for (int i = 0; i <= PF_FORM_SAFETENSORS; i++)
     if (!strcmp(form_names[i], name)) {
       *out = (pf_form)i;
       return true;
@@ -39,14 +41,15 @@ static error_t parse_form(int key, char *arg, struct argp_state *state)
   if (key != 'f')
     return ARGP_ERR_UNKNOWN;
   if (!pf_form_find(arg, state->input))
-    argp_error(state, "--form: '%s' is no form (auto, fuzz, archive, text)", arg);
+    argp_error(state, "--form: '%s' is no form (auto, fuzz, archive, text, safetensors)", arg);
   return 0;
 }
 
 static const struct argp_option form_options[] = {
   {.name = "form", .key = 'f', .arg = "FORM",
-   .doc = "What the files hold: fuzz, archive, text, or auto (default): archive by its first "
-          "bytes, text if it begins with a graph's name, else fuzz", .group = 2},
+   .doc = "What the files hold: fuzz, archive, text, safetensors (as precfuzz export writes it), "
+          "or auto (default): archive and safetensors by their first bytes, text if it begins with "
+          "a graph's name, else fuzz", .group = 2},
   {0}
 };
 
@@ -72,7 +75,7 @@ static int read_stream(FILE *from, pf_file *out)
     }
     got = fread(out->data + out->size, 1, CHUNK, from);
     out->size += got;
-    if (out->size > LARGEST_FILE)
+    if (out->size > PF_LARGEST_FILE)
       return refuse(out->name, "larger than 64 MiB");
   } while (got);
   out->data[out->size] = 0;
@@ -112,36 +115,61 @@ int pf_case_parse(const pf_file *text, pf_arena *a, pf_case *out)
   return status ? pf_cli_report(status, &e, true, text->name) : PF_EXIT_CLEAN;
 }
 
-static pf_form form_of(const pf_file *f)
+pf_form pf_file_form(const pf_file *f)
 {
-  return pf_archive_is(f->data, f->size) ? PF_FORM_ARCHIVE
-         : pf_text_is(f->data, f->size)  ? PF_FORM_TEXT
-                                         : PF_FORM_FUZZ;
+  return pf_archive_is(f->data, f->size)       ? PF_FORM_ARCHIVE
+         : pf_text_is(f->data, f->size)        ? PF_FORM_TEXT
+         : pf_safetensors_is(f->data, f->size) ? PF_FORM_SAFETENSORS
+                                               : PF_FORM_FUZZ;
+}
+
+static pf_status decode_tensors(pf_case_file *f, const pf_graph *graph, pf_arena *a, pf_error *e)
+{
+  PF_TRY(pf_safetensors_parse(f->file.data, f->file.size, &f->tensors, e));
+  if (!graph)
+    return pf_tensor_case_read(&f->tensors, a, &f->what, e);
+  if (pf_tensor_case_is(&f->tensors))
+    return pf_fail(e, PF_BAD_INPUT, 0, "says itself which graph it is of");
+  return pf_tensor_case_make(&f->tensors, *graph, &f->what, e);
+}
+
+int pf_case_file_decode(pf_case_file *f, pf_form form, const pf_graph *graph, pf_arena *a)
+{
+  pf_error e = {0};
+  pf_status status = PF_OK;
+  f->form = form == PF_FORM_AUTO ? pf_file_form(&f->file) : form;
+  switch (f->form) {
+  case PF_FORM_TEXT: return pf_case_parse(&f->file, a, &f->what);
+  case PF_FORM_ARCHIVE:
+    status = pf_archive_decode(f->file.data, f->file.size, a, &f->what, &e);
+    break;
+  case PF_FORM_SAFETENSORS:
+    status = decode_tensors(f, graph, a, &e);
+    break;
+  case PF_FORM_AUTO:
+  case PF_FORM_FUZZ:
+    status = pf_fuzz_decode(f->file.data, f->file.size, NULL, a, &f->what);
+    break;
+  }
+  if (status == PF_BAD_INPUT && form == PF_FORM_AUTO &&
+      f->form == PF_FORM_ARCHIVE)  /* fuzzers take archives apart */
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: offset %zu: %s (--form fuzz takes any bytes)",
+                       f->file.name, e.offset, e.text);
+  return status ? pf_cli_report(status, &e, f->form == PF_FORM_ARCHIVE || e.offset > 0,
+                                f->file.name)
+                : PF_EXIT_CLEAN;
 }
 
 int pf_case_file_read(const char *path, pf_form form, pf_arena *a, pf_case_file *out)
 {
-  pf_error e = {0};
-  pf_status status = PF_OK;
   memset(out, 0, sizeof *out);
   const int code = pf_file_read(path, &out->file);
-  if (code)
-    return code;
-  out->form = form == PF_FORM_AUTO ? form_of(&out->file) : form;
-  if (out->form == PF_FORM_TEXT)
-    return pf_case_parse(&out->file, a, &out->what);
-  if (out->form == PF_FORM_ARCHIVE)
-    status = pf_archive_decode(out->file.data, out->file.size, a, &out->what, &e);
-  else
-    status = pf_fuzz_decode(out->file.data, out->file.size, NULL, a, &out->what);
-  if (status == PF_BAD_INPUT && form == PF_FORM_AUTO)  /* fuzzers take archives apart */
-    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: offset %zu: %s (--form fuzz takes any bytes)",
-                       out->file.name, e.offset, e.text);
-  return status ? pf_cli_report(status, &e, true, out->file.name) : PF_EXIT_CLEAN;
+  return code ? code : pf_case_file_decode(out, form, NULL, a);
 }
 
 void pf_case_file_free(pf_case_file *f)
 {
+  pf_tensor_file_close(&f->tensors);
   pf_file_free(&f->file);
 }
 
@@ -150,6 +178,12 @@ void pf_case_file_free(pf_case_file *f)
 static int cannot_write(const char *path)
 {
   return pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+int pf_cli_written(pf_status s, const pf_error *e, const char *path)
+{
+  const int code = s == PF_BAD_INPUT || s == PF_UNSUPPORTED ? PF_EXIT_BAD_INPUT : PF_EXIT_MACHINERY;
+  return s ? pf_cli_fail(code, "%s: cannot be written: %s", path, e->text) : PF_EXIT_CLEAN;
 }
 
 int pf_cli_write(const char *path, const uint8_t *data, size_t size)
@@ -168,9 +202,7 @@ int pf_cli_write(const char *path, const uint8_t *data, size_t size)
   } else {
     const pf_bytes all = {data, size};
     pf_error e = {0};
-    code = PF_EXIT_CLEAN;
-    if (pf_file_write(target, &all, 1, &e))
-      code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be written: %s", path, e.text);
+    code = pf_cli_written(pf_file_write(target, &all, 1, &e), &e, path);
   }
   free(real);
   return code;
@@ -197,7 +229,8 @@ static int add_entry(pf_paths *p, const char *folder, const char *name)
   const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
   if (asprintf(&path, "%s%s%s", folder, slash, name) < 0)
     path = NULL;
-  if (path && (stat(path, &info) || !S_ISREG(info.st_mode))) {
+  const bool is_index = !strcmp(name, "index.json");  /* of the cases, and any bytes are a case */
+  if (path && (is_index || stat(path, &info) || !S_ISREG(info.st_mode))) {
     free(path);
     return PF_EXIT_CLEAN;
   }

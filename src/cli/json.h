@@ -82,9 +82,14 @@ typedef struct pf_json_place {
   uint64_t index;    /* number of the case */
 } pf_json_place;
 
-/* known: its signature is one of those that do not count.  "reproduce" names precfuzz check. */
+/* known: the entry that it is one of, so that it does not count; NULL.  "reproduce" names precfuzz
+   check. */
 json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_place *where,
-                       bool known);
+                       const pf_regression *known);
+/* Closes a document's list of cases and ends it with what was judged on the whole: table (may be
+   NULL), rule, counts, exit status.  Returns an exit code as pf_json_end. */
+int pf_json_judged(pf_json *j, const pf_settings *s, const pf_counts *counts, const pf_table *table,
+                   int code);
 /* The members case (the text form), graph and sizes; and file and form before them. */
 void pf_json_put_case(pf_json *j, const pf_case *c);
 void pf_json_put_file(pf_json *j, const pf_case_file *f, const char *path);

@@ -8,7 +8,7 @@ int pf_json_finding(const pf_settings *s, const pf_result *r, uint64_t index, co
   pf_json_start(&j, "random", true);
   pf_json_put(&j, "event", json_string("finding"));
   pf_json_put_case(&j, r->problem->what);
-  pf_json_put(&j, "result", pf_json_result(s, r, &where, false));
+  pf_json_put(&j, "result", pf_json_result(s, r, &where, NULL));
   return pf_json_end(&j, PF_EXIT_CLEAN);
 }
 

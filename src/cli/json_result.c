@@ -93,9 +93,9 @@ static json_t *library(const pf_result *r)
 }
 
 json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_place *where,
-                       bool known)
+                       const pf_regression *known)
 {
-  char signature[400], rule[PF_RULE_TEXT];
+  char signature[PF_SIGNATURE_TEXT], rule[PF_RULE_TEXT];
   const bool finding = !r->machinery && pf_verdict_is_finding(r->verdict);
   const bool stray = r->run && r->run->misdeed == PF_WROTE_OUTSIDE;
   pf_signature(r, signature, sizeof signature);
@@ -111,6 +111,7 @@ json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_p
                                            : json_string(pf_verdict_name(r->verdict)));
   pf_json_set(&o, "finding", json_boolean(finding));
   pf_json_set(&o, "known", json_boolean(known));
+  pf_json_set(&o, "known_as", pf_json_text(known ? known->name : NULL));
   pf_json_set(&o, "signature", finding ? pf_json_text(signature) : json_null());
   pf_json_set(&o, "why", pf_json_text(r->why));
   pf_json_set(&o, "machinery", json_string(pf_status_name(r->machinery)));
@@ -123,6 +124,17 @@ json_t *pf_json_result(const pf_settings *s, const pf_result *r, const pf_json_p
   pf_json_set(&o, "blind_spot", pf_json_text(pf_rule_blind_spot(&r->rule)));
   pf_json_set(&o, "reproduce", finding ? command(s, r, where) : json_null());
   return o;
+}
+
+int pf_json_judged(pf_json *j, const pf_settings *s, const pf_counts *counts, const pf_table *table,
+                   int code)
+{
+  pf_json_close(j);
+  pf_json_put(j, "table", table ? pf_table_json(table) : json_null());
+  pf_json_put(j, "rule", pf_json_rule(&s->session.options.rule));
+  pf_json_put(j, "counts", pf_json_counts(counts));
+  pf_json_put(j, "exit_status", json_integer(code));
+  return pf_json_end(j, code);
 }
 
 /* --- the case ------------------------------------------------------------------------------ */

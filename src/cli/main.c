@@ -9,10 +9,13 @@
 
 static const pf_command commands[] = {
   {"check", "judges the cases in files", pf_cmd_check},
+  {"export", "writes random cases as safetensors, to compute elsewhere", pf_cmd_export},
+  {"judge", "judges results that were computed elsewhere", pf_cmd_judge},
   {"explain", "shows the error that each step of each strategy adds", pf_cmd_explain},
   {"show", "prints what a case asks", pf_cmd_show},
   {"encode", "turns a line of text into a case file", pf_cmd_encode},
   {"random", "judges random cases", pf_cmd_random},
+  {"regress", "replays the known findings: are they still there?", pf_cmd_regress},
   {"tolerance", "measures what the rules of other test suites are worth", pf_cmd_tolerance},
   {"strategies", "lists the strategies, step by step", pf_cmd_strategies},
   {"engines", "lists who can do the arithmetic", pf_cmd_engines},
@@ -27,8 +30,8 @@ static const char doc[] =
 
 static const char notes[] =
     "precfuzz COMMAND --help says more of each.\n\n"
-    "The options --engine, --strategy, --rule and --allow can also be given by the variables "
-    "PRECFUZZ_ENGINES, PRECFUZZ_STRATEGIES, PRECFUZZ_RULE and PRECFUZZ_ALLOW; an option goes "
+    "The options --engine, --strategy, --rule and --known can also be given by the variables "
+    "PRECFUZZ_ENGINES, PRECFUZZ_STRATEGIES, PRECFUZZ_RULE and PRECFUZZ_KNOWN; an option goes "
     "before its variable.\n\n"
     "With --json the commands that print results write JSON instead: docs/json.md.\n\n"
     "Exit status: 0 no finding, 1 findings, 2 a file or an option is wrong, 3 the machinery "

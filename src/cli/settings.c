@@ -8,13 +8,14 @@
 
 #include "mpfr_oracle.h"
 
-enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_REPEAT, KEY_ORACLE };
+enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_REPEAT, KEY_ORACLE, KEY_KNOWN };
 
-static const struct argp_option options[] = {
+static const struct argp_option engine_options[] = {
   {.name = "engine", .key = 'e', .arg = "NAMES",
    .doc = "Engines that do the arithmetic: names with commas between; a name up to its ':' takes "
           "the whole family, ./libmine.so is a shared object, exec:COMMAND another process, "
-          "installed takes every library that is there.  Default: all that precfuzz engines lists first", .group = 1},
+          "installed takes every library that is there.  Default: all that precfuzz engines lists "
+          "first", .group = 1},
   {.name = "threads", .key = KEY_THREADS, .arg = "N",
    .doc = "Threads that a library may use; default 1"},
   {.name = "isolate", .key = KEY_ISOLATE,
@@ -24,9 +25,14 @@ static const struct argp_option options[] = {
    .doc = "Make each call of a library twice: other bits are a finding"},
   {.name = "timeout", .key = KEY_TIMEOUT, .arg = "SECONDS",
    .doc = "For a call in another process, then it counts as dead; default 10"},
+  {0}
+};
+
+static const struct argp_option options[] = {
   {.name = "strategy", .key = 's', .arg = "NAMES|ROW",
    .doc = "Strategies: names with commas between, or one row as text, 'NAME: STEPS'.  Default: "
-          "all rows of the graph (precfuzz strategies), under rule agree eager,inductor"},
+          "all rows of the graph (precfuzz strategies), under rule agree eager,inductor",
+   .group = 1},
   {.name = "rule", .key = 'r', .arg = "RULE",
    .doc = "contract (default): a result must lie in the enclosure of its own row; graph: in that "
           "of what the graph as written promises; agree: two rows' results each in the other's.  "
@@ -35,8 +41,9 @@ static const struct argp_option options[] = {
   {.name = "oracle", .key = KEY_ORACLE, .arg = "ORACLE",
    .doc = "certified (default): double arithmetic settles what is certainly right, MPFR the rest; "
           "mpfr: MPFR alone, with the same verdicts; both: hold one against the other"},
-  {.name = "allow", .key = 'a', .arg = "FILE",
-   .doc = "Signatures of known findings, one a line: shown, but not counted"},
+  {.name = "known", .key = KEY_KNOWN, .arg = "FOLDER",
+   .doc = "Known findings, shown but not counted (precfuzz regress); none: all count.  Default: "
+          "those that came with precfuzz"},
   {0}
 };
 
@@ -44,6 +51,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
   pf_settings *s = state->input;
   switch (key) {
+  case 's':
+    if (s->strategies == PF_MAX_STRATEGIES)
+      argp_error(state, "more than %d times --strategy", PF_MAX_STRATEGIES);
+    s->strategy[s->strategies++] = arg;
+    return 0;
+  case 'r': s->rule = arg; return 0;
+  case KEY_ORACLE: s->oracle = arg; return 0;
+  case KEY_KNOWN: s->known_folder = arg; return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+const struct argp pf_judging_argp = {.options = options, .parser = parse};
+
+static error_t parse_engines(int key, char *arg, struct argp_state *state)
+{
+  pf_settings *s = state->input;
+  switch (key) {
+  case ARGP_KEY_INIT: state->child_inputs[0] = s; return 0;
   case 'e':
     if (s->engines == PF_MAX_ENGINES)
       argp_error(state, "more than %d times --engine", PF_MAX_ENGINES);
@@ -59,19 +85,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
   case KEY_ISOLATE: s->isolate = true; return 0;
   case KEY_REPEAT: s->repeat = true; return 0;
-  case 's':
-    if (s->strategies == PF_MAX_STRATEGIES)
-      argp_error(state, "more than %d times --strategy", PF_MAX_STRATEGIES);
-    s->strategy[s->strategies++] = arg;
-    return 0;
-  case 'r': s->rule = arg; return 0;
-  case KEY_ORACLE: s->oracle = arg; return 0;
-  case 'a': s->allow = arg; return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
 }
 
-const struct argp pf_settings_argp = {.options = options, .parser = parse};
+static const struct argp_child judging[] = {{.argp = &pf_judging_argp}, {0}};
+
+const struct argp pf_settings_argp = {
+  .options = engine_options, .parser = parse_engines, .children = judging};
 
 /* NULL where it is not set or empty: both say nothing. */
 static const char *variable(const char *name)
@@ -138,15 +159,6 @@ static int read_options(pf_settings *s)
   return PF_EXIT_CLEAN;
 }
 
-static int read_allowed(pf_settings *s)
-{
-  pf_error e = {0};
-  const char *path = s->allow ? s->allow : variable("PRECFUZZ_ALLOW");
-  const pf_status status = path ? pf_allowed_read(path, &s->allowed, &e) : PF_OK;
-  return status ? pf_cli_report(status, &e, false, s->allow ? "--allow" : "PRECFUZZ_ALLOW")
-                : PF_EXIT_CLEAN;
-}
-
 int pf_settings_open(pf_settings *s)
 {
   pf_error e = {0};
@@ -156,7 +168,7 @@ int pf_settings_open(pf_settings *s)
     return pf_cli_report(status, &e, false, NULL);
   int code = read_options(s);
   if (!code)
-    code = read_allowed(s);
+    code = pf_settings_open_known(s);
   if (!code && pf_mpfr_oracle_new(&s->session.oracle))
     code = pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
   return code;
@@ -167,7 +179,8 @@ void pf_settings_close(pf_settings *s)
   if (s->session.oracle.state)
     pf_mpfr_oracle_free(&s->session.oracle);
   pf_session_free(&s->session);
-  pf_allowed_free(&s->allowed);
+  pf_regressions_free(&s->known);
+  free(s->own_folder);
   pf_options_close(&s->session.options);
 }
 
@@ -198,17 +211,8 @@ int pf_settings_check_rows(const pf_settings *s, const pf_case *c, const char *w
   return PF_EXIT_CLEAN;
 }
 
-bool pf_settings_know(const pf_settings *s, const pf_result *r)
-{
-  char signature[400];
-  if (!s->allowed.count || !pf_verdict_is_finding(r->verdict))
-    return false;
-  pf_signature(r, signature, sizeof signature);
-  return pf_allowed_has(&s->allowed, signature);
-}
-
 /* Several options, since a row as text may hold commas. */
-static void print_strategy(const pf_settings *s, const char *name, FILE *to)
+void pf_settings_print_strategy(const pf_settings *s, const char *name, FILE *to)
 {
   const pf_options *o = &s->session.options;
   const char *text = NULL;
@@ -233,9 +237,9 @@ void pf_settings_command(const pf_settings *s, const pf_result *r, const char *f
     fputs(" --isolate", to);
   if (s->session.options.repeat && r->engine->foreign)
     fputs(" --repeat", to);
-  print_strategy(s, r->strategy, to);
+  pf_settings_print_strategy(s, r->strategy, to);
   if (r->rule.kind == PF_RULE_AGREE)
-    print_strategy(s, r->against, to);
+    pf_settings_print_strategy(s, r->against, to);
   if (form)
     fprintf(to, " --form %s", form);
   fputc(' ', to);

@@ -15,7 +15,7 @@ typedef struct pf_table_row {
   uint64_t last_case;     /* its number, so that several engines count it once */
   pf_worst_error worst;
   const char *path;       /* where the worst one is */
-  const pf_engine *engine;
+  char *engine;           /* the name of who gave it; a given result does not outlive its case */
 } pf_table_row;
 
 /* A result of the case in hand. */
@@ -42,6 +42,8 @@ pf_table *pf_table_new(void)
 
 void pf_table_free(pf_table *t)
 {
+  for (int i = 0; t && i < t->rows; i++)
+    free(t->row[i].engine);
   free(t);
 }
 
@@ -113,7 +115,7 @@ static void measure(pf_table *t, const pf_oracle *oracle, const pf_enclosure *pr
   }
 }
 
-static void keep_worse(pf_table *t, const char *path)
+static pf_status keep_worse(pf_table *t, const char *path)
 {
   for (int i = 0; i < t->entries; i++) {
     const pf_table_entry *e = &t->entry[i];
@@ -122,8 +124,12 @@ static void keep_worse(pf_table *t, const char *path)
       continue;
     row->worst = e->worst;
     row->path = path;
-    row->engine = e->result->engine;
+    free(row->engine);
+    row->engine = strdup(e->result->engine->name);
+    if (!row->engine)
+      return PF_NO_MEMORY;
   }
+  return PF_OK;
 }
 
 pf_status pf_table_finish(pf_table *t, pf_session *s, const char *path)
@@ -147,8 +153,7 @@ pf_status pf_table_finish(pf_table *t, pf_session *s, const char *path)
     if (!special && isfinite(magnitude))
       measure(t, &s->oracle, count ? promised : NULL, i, magnitude);
   }
-  keep_worse(t, path);
-  return PF_OK;
+  return keep_worse(t, path);
 }
 
 /* --- printing ------------------------------------------------------------------------------ */
@@ -165,7 +170,7 @@ static void print_row(const pf_table_row *r, bool engines, FILE *to)
   else
     fprintf(to, " %10.3g %10.3g  %s", r->worst.share, r->worst.ulps, r->path);
   if (engines && r->engine)
-    fprintf(to, " (%s)", r->engine->name);
+    fprintf(to, " (%s)", r->engine);
   fputc('\n', to);
 }
 
@@ -200,7 +205,7 @@ static json_t *worst_json(const pf_table_row *r)
   if (w->element < 0)
     return json_null();
   return json_pack("{s:o, s:o, s:I, s:o, s:o, s:o}", "file", pf_json_text(r->path),
-                   "engine", pf_json_text(r->engine->name), "element", (json_int_t)w->element,
+                   "engine", pf_json_text(r->engine), "element", (json_int_t)w->element,
                    "error", pf_json_number(w->error), "ulps", pf_json_number(w->ulps),
                    "of_magnitude", pf_json_number(w->share));
 }
