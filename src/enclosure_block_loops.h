@@ -315,5 +315,5 @@ static TARGET void NAME(compare)(const pf_block_ends *a, const double *got, int 
   }
 }
 
-static const pf_block_loops NAME(loops) = {NAME(scan), NAME(dots), NAME(dots2), NAME(ends), NAME(round),
-                                           NAME(add), NAME(scale), NAME(compare)};
+static const pf_block_loops NAME(loops) = {NAME(scan), NAME(dots), NAME(dots2), NAME(ends),
+                                           NAME(round), NAME(add), NAME(scale), NAME(compare)};

@@ -37,7 +37,8 @@ static bool format_for_lanes(const pf_format *f, pf_block_format *to)
 
 static void set_losses(const pf_group *g, const pf_sum *like, pf_block_rates *r)
 {
-  const double k = (double)like->k, rho0 = k > 1 ? (k - 1) * 0x1p-53 : 0, units = (k + 32) * 0x1p-53;
+  const double k = (double)like->k, rho0 = k > 1 ? (k - 1) * 0x1p-53 : 0;
+  const double units = (k + 32) * 0x1p-53;
   r->rho = g->narrow ? rho0 * (1 + 0x1p-20) : 0;
   r->shrink = 1 - 8 * (g->narrow ? rho0 : units) - 0x1p-49;
   r->t_lost = g->narrow ? 0 : k * 0x1p-1073;
@@ -108,7 +109,7 @@ static bool are_integers(const pf_encloser *e, const pf_step *s)
    all overflows in a smaller one: the exact end may have been rounded the other way. */
 static void bound_overflow(const pf_prepared *q, pf_block_plan *to)
 {
-  double rounded = 0, added = 0;  /* the largest ranges of roundings, and of those before additions */
+  double rounded = 0, added = 0;  /* largest ranges of roundings, and of those before additions */
   for (int i = 0; i < q->plan->count; i++) {
     const pf_step *s = &q->plan->step[i];
     bool x_side;
