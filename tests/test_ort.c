@@ -162,6 +162,11 @@ static void test_models(void **state)
               ".1=9 .7.1.1=x .7.1.1=y .7.1.2=out .7.1.4=MatMulInteger .7.2=product "
               ".7.11.1=x .7.11.2.1.1=2 .7.11.1=y .7.11.2.1.1=3 .7.12.1=out .7.12.2.1.1=6 "
               ".8.2=19 ");
+  /* numbers of two bytes, the first with and without its highest bit */
+  check_model(&(pf_ort_model){.product = PF_ORT_MATMUL, .x = 300, .y = 200, .out = 1},
+              ".1=9 .7.1.1=x .7.1.1=y .7.1.2=out .7.1.4=MatMul .7.2=product "
+              ".7.11.1=x .7.11.2.1.1=300 .7.11.1=y .7.11.2.1.1=200 .7.12.1=out .7.12.2.1.1=1 "
+              ".8.2=19 ");
 }
 
 static void test_models_with_casts_and_addends(void **state)

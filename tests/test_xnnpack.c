@@ -29,7 +29,7 @@ static void test_numbers_are_those_of_the_header(void **state)
 #ifdef HAS_HEADER
   assert_int_equal(PF_XNN_SUCCESS, xnn_status_success);
   assert_int_equal(PF_XNN_TRANSPOSE_B, XNN_FLAG_TRANSPOSE_B);
-  assert_int_equal(PF_XNN_EXTRA_BYTES, XNN_EXTRA_BYTES);
+  assert_true(PF_XNN_EXTRA_BYTES >= XNN_EXTRA_BYTES);  /* what it is depends on the processor */
   /* not called, so that nothing is linked: are these the functions' arguments? */
   assert_true(_Generic(&xnn_create_batch_matrix_multiply_nc_f32,
                        enum xnn_status (*)(uint32_t, xnn_operator_t *): 1, default: 0));
