@@ -101,9 +101,9 @@ build/obj/files: FORCE
 	@echo '$(CLI) $(LIB)' | cmp -s - $@ || echo '$(CLI) $(LIB)' >$@
 
 # Programs of one folder: each has its own source, and what all of them link.
-# $(call link,FOLDER,FLAVOUR,SOURCES' FOLDER,COMMON SOURCES,FLAGS,LIBRARIES)
+# $(call link,FOLDER,FLAVOUR,SOURCES' FOLDER,COMMON SOURCES,FLAGS,LIBRARIES[,OBJECTS])
 define link
-$1/%: build/obj/$2/$3/%.o $(call objects,$2,$4) build/obj/files
+$1/%: build/obj/$2/$3/%.o $(call objects,$2,$4) $7 build/obj/files
 	@mkdir -p $$(@D)
 	@echo '  link $$@'
 	@$$(guide_$2) $5 $$(filter %.o,$$^) $6 -o $$@
@@ -151,12 +151,17 @@ $(eval $(call values,clang-O0,$(CLANG),-O0))
 $(eval $(call values,clang-O3,$(CLANG),-O3))
 build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
 build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
+build/plugin/fake_ort.so: src/engines/ort_abi.h
+build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
 
 # What certified arithmetic promises must hold whatever is made of it.
 CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+NUMERIC   := $(wildcard src/enclosure*.c src/reference*.c src/round*.c src/format*.c src/set*.c) \
+             $(patsubst %,src/%.c,bound certified special)
 define native
 $(eval $(call flavour,$1,$2,-O3 -march=native))
-$(eval $(call link,build/test-$1,$1,tests,$(LIB),,-lcmocka $(LIBS)))
+$(eval $(call link,build/test-$1,$1,tests,$(NUMERIC),,-lcmocka $(LIBS),\
+  $(call objects,cc,$(filter-out $(NUMERIC),$(LIB)))))
 NATIVE += $$(CERTIFIED:%=build/test-$1/%)
 endef
 $(eval $(call native,cc-native,$(CC)))

@@ -41,8 +41,8 @@ typedef struct pf_bound_rates {
   double underflows_fitting;   /* where all products are multiples of the smallest subnormal */
 } pf_bound_rates;
 
-/* x_precision, y_precision: of the operands' formats, bits.  like: k (0 also where alpha is), alpha, beta, and
-   whether there is a bias; its vectors are not read. */
+/* x_precision, y_precision: of the operands' formats, bits.  like: k (0 also where alpha is), alpha,
+   beta, and whether there is a bias; its vectors are not read. */
 pf_bound_rates pf_bound_rates_of(const pf_format *acc, const pf_summation *order, int x_precision,
                                  int y_precision, const pf_sum *like);
 

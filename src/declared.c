@@ -8,7 +8,8 @@ bool pf_declared_equal(const pf_declared *a, const pf_declared *b)
 {
   return a->sum.order == b->sum.order && a->sum.width == b->sum.width &&
          a->sum.fused == b->sum.fused && a->has_accumulator == b->has_accumulator &&
-         (!a->has_accumulator || a->accumulator == b->accumulator) && a->flush_inputs == b->flush_inputs &&
+         (!a->has_accumulator || a->accumulator == b->accumulator) &&
+         a->flush_inputs == b->flush_inputs &&
          a->flush_sums == b->flush_sums && a->flush_outputs == b->flush_outputs &&
          a->alpha_zero == b->alpha_zero && a->zero_skip == b->zero_skip && a->s32 == b->s32 &&
          a->f8 == b->f8 && a->c_last == b->c_last && a->threads == b->threads;

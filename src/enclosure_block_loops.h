@@ -122,7 +122,7 @@ static TARGET uint64_t NAME(ends)(const pf_block_rates *r, const pf_block_terms 
 
     /* nothing overflows in any order */
     const pf_lanes beyond = b.most + radius + PF_LANES_ABS(rest);
-    const pf_masks alpha_harmless = (exposed * r->abs_alpha * 4 < r->max) & (absolute < r->most_products);
+    const pf_masks alpha_harmless = (exposed < r->most_exposed) & (absolute < r->most_products);
     const pf_masks known = (t_near * (1 + 0x1p-40) + beyond < r->max * (1 - 0x1p-10)) &
                            (~r->scaled | alpha_harmless) & (b.weak | b.strong);
     const pf_masks weak_here = known & b.weak;
@@ -140,14 +140,15 @@ static TARGET uint64_t NAME(ends)(const pf_block_rates *r, const pf_block_terms 
     const pf_lanes finite_bias =
         PF_LANES_SELECT(PF_LANES_ABS(bias) < INFINITY, PF_LANES_ABS(bias), zero);
     const pf_masks given = (PF_LANES_ABS(value) == INFINITY) & ~r->scaled &
-                           ((finite + finite_c + finite_bias) * 4 < r->max) &
+                           ((finite + finite_c + finite_bias + r->lost_most[0]) * 4 < r->max) &
                            (r->narrow | (PF_LANES_ABS(sum) < INFINITY));
     const pf_lanes end = PF_LANES_SELECT(value > 0.0, infinite, -infinite);
     low = PF_LANES_SELECT(leaves | given, end, low);
     high = PF_LANES_SELECT(leaves | given, end, high);
 
-    /* products of narrow operands are finite unless an operand is not */
-    const pf_masks nan = ((sum != sum) & r->narrow & ~r->no_products) |
+    /* products of narrow operands are finite unless an operand is not, and so are their sums where
+       the magnitudes' is */
+    const pf_masks nan = ((sum != sum) & (finite < INFINITY) & r->narrow & ~r->no_products) |
                          (((c != c) | (bias != bias)) & (finite == finite));
     low = PF_LANES_SELECT(nan, infinite, low);
     high = PF_LANES_SELECT(nan, -infinite, high);
@@ -203,8 +204,11 @@ PF_LANES_INLINE TARGET void NAME(round_pair)(const pf_block_format *f, pf_lanes 
     *high = PF_LANES_SELECT(*high > f->max, PF_LANES_OF(f->max), *high);
     *high = PF_LANES_SELECT(*high < -f->max, PF_LANES_OF(-f->max), *high);
   }
-  const pf_masks above = (*low >= f->max * 2) & (*high >= f->max * 2);
-  const pf_masks below = (*low <= -f->max * 2) & (*high <= -f->max * 2);
+  /* the exact interval's near end may lie inside by a small share of the width */
+  const pf_masks above =
+      (*low >= f->beyond) & (*high >= f->beyond) & (*low >= *high * 0x1p-8);
+  const pf_masks below =
+      (*low <= -f->beyond) & (*high <= -f->beyond) & (*high <= *low * 0x1p-8);
   const pf_masks known = (PF_LANES_ABS(*low) <= f->most) & (PF_LANES_ABS(*high) <= f->most);
   *low = PF_LANES_SELECT(known, *low, PF_LANES_OF(NAN));
   *high = PF_LANES_SELECT(known, *high, PF_LANES_OF(NAN));
@@ -311,5 +315,5 @@ static TARGET void NAME(compare)(const pf_block_ends *a, const double *got, int 
   }
 }
 
-static const pf_block_loops NAME(loops) = {NAME(scan), NAME(dots), NAME(dots2), NAME(ends), NAME(round),
-                                           NAME(add), NAME(scale), NAME(compare)};
+static const pf_block_loops NAME(loops) = {NAME(scan), NAME(dots), NAME(dots2), NAME(ends),
+                                           NAME(round), NAME(add), NAME(scale), NAME(compare)};

@@ -18,6 +18,7 @@ typedef struct pf_block_rates {
   double exact_scale;         /* 2^precision of the accumulator */
   double max;                 /* of the accumulator */
   double most_products;       /* up to it alpha may come first or last */
+  double most_exposed;        /* likewise, and what is lost makes no difference to later steps */
   double rho;                 /* narrow: not below rho0, also times what sums were rounded by */
   double shrink, t_lost;      /* take a computed magnitude below the true one */
   double alpha_loss, beta_loss;  /* rounding of alpha * sum and beta * c, dimensionless */
@@ -49,6 +50,7 @@ typedef struct pf_block_format {
   double magic;               /* v + magic - magic has no bit below the smallest subnormal */
   double smallest_normal, max;
   double most;                /* below it no infinity is near */
+  double beyond;              /* from it on, or from its negative down, all overflows */
   double above;               /* high end of what lies above the range: see round_pair */
   double modulus, per_modulus, lowest;  /* of integers; modulus is 0 for others */
 } pf_block_format;

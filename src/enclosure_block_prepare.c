@@ -21,10 +21,12 @@ static bool format_for_lanes(const pf_format *f, pf_block_format *to)
     return integers_for_lanes(f, to);
   if (f->rounding != PF_NEAREST_EVEN || (f->precision > 26 && f->precision != 53))
     return false;
+  if (f->has_infinity && f->overflow == PF_OVERFLOW_NAN)
+    return false;  /* overflow and infinity come to different things */
   *to = (pf_block_format){
     .shift = 53 - f->precision, .saturates = f->overflow == PF_OVERFLOW_SATURATE, .max = f->max,
     .smallest_normal = pf_smallest_normal(f), .most = f->max * (1 - pf_power(2 - f->precision)),
-    .above = f->overflow == PF_OVERFLOW_INFINITY ? INFINITY : -INFINITY,
+    .above = f->overflow == PF_OVERFLOW_INFINITY ? INFINITY : -INFINITY, .beyond = f->max * 2,
   };
   if (to->saturates)
     to->most = f->max;
@@ -35,7 +37,8 @@ static bool format_for_lanes(const pf_format *f, pf_block_format *to)
 
 static void set_losses(const pf_group *g, const pf_sum *like, pf_block_rates *r)
 {
-  const double k = (double)like->k, rho0 = k > 1 ? (k - 1) * 0x1p-53 : 0, units = (k + 32) * 0x1p-53;
+  const double k = (double)like->k, rho0 = k > 1 ? (k - 1) * 0x1p-53 : 0;
+  const double units = (k + 32) * 0x1p-53;
   r->rho = g->narrow ? rho0 * (1 + 0x1p-20) : 0;
   r->shrink = 1 - 8 * (g->narrow ? rho0 : units) - 0x1p-49;
   r->t_lost = g->narrow ? 0 : k * 0x1p-1073;
@@ -43,7 +46,19 @@ static void set_losses(const pf_group *g, const pf_sum *like, pf_block_rates *r)
   r->beta_loss = like->beta == 0 || fabs(like->beta) == 1 ? 0 : 0x1.8p-53;
 }
 
-static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
+/* What a sum may be off by without a word from any later rounding: a share of the least range. */
+static double least_margin(const pf_encloser *e)
+{
+  double least = INFINITY;
+  for (int i = 0; i < e->count; i++)
+    for (int j = 0; j < e->ask[i].plan->count; j++) {
+      const pf_format *f = &e->ask[i].plan->step[j].out;
+      least = fmin(least, f->max * pf_power(-f->precision));
+    }
+  return least;
+}
+
+static bool rates_of(const pf_encloser *e, const pf_group *g, double margin, pf_block_rates *r)
 {
   const pf_format *acc = &g->step->acc.format;
   pf_sum like = {.k = e->problem->shape.k, .alpha = g->step->alpha ? e->problem->what->alpha : 1,
@@ -56,6 +71,7 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
     .alpha = like.alpha, .abs_alpha = fabs(like.alpha), .quantum = quantum,
     .exact_scale = pf_power(acc->precision), .max = acc->max,
     .most_products = fmin(acc->max / 4, 0x1p900),
+    .most_exposed = fmin(acc->max / 4 / fabs(like.alpha), margin / quantum),
     .no_products = none ? -1 : 0, .scaled = scaled ? -1 : 0,
     .plain_alpha = scaled && !none ? 0 : -1, .one_product = like.k == 1 ? -1 : 0,
     .narrow = g->narrow ? -1 : 0,
@@ -89,6 +105,25 @@ static bool are_integers(const pf_encloser *e, const pf_step *s)
          (!s->c || is_small_integer(c->beta));
 }
 
+/* Ends that were rounded in one range and then lost leading digits to an addition do not tell that
+   all overflows in a smaller one: the exact end may have been rounded the other way. */
+static void bound_overflow(const pf_prepared *q, pf_block_plan *to)
+{
+  double rounded = 0, added = 0;  /* largest ranges of roundings, and of those before additions */
+  for (int i = 0; i < q->plan->count; i++) {
+    const pf_step *s = &q->plan->step[i];
+    bool x_side;
+    if (pf_plan_is_operand(q->plan, i, &x_side) || q->plan->exact[i] || q->replayed[i])
+      continue;
+    if (s->kind == PF_ADD)
+      added = rounded;
+    if (added > s->out.max)
+      to->format[i].beyond = INFINITY;
+    if (s->kind > PF_MULSUM || !pf_format_equal(&s->out, &s->acc.format))
+      rounded = fmax(rounded, s->out.max);
+  }
+}
+
 static bool plan_for_lanes(const pf_encloser *e, const pf_prepared *q, pf_block_plan *to)
 {
   if (q->declared && !pf_declared_in_blocks(e, q))
@@ -103,6 +138,7 @@ static bool plan_for_lanes(const pf_encloser *e, const pf_prepared *q, pf_block_
     if (!q->replayed[i] && !format_for_lanes(&s->out, &to->format[i]))
       return false;
   }
+  bound_overflow(q, to);
   return true;
 }
 
@@ -120,10 +156,11 @@ pf_status pf_block_prepare(pf_encloser *e)
   b->possible = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->possible);
   if (!b->plan || !b->rates || !b->span || !b->filled || !b->possible)
     return PF_NO_MEMORY;
+  const double margin = least_margin(e);
   for (int i = 0; i < e->groups; i++)
     b->possible[i] = pf_is_integer(&e->group[i].step->acc.format)
                          ? are_integers(e, e->group[i].step)
-                         : rates_of(e, &e->group[i], &b->rates[i]);
+                         : rates_of(e, &e->group[i], margin, &b->rates[i]);
   for (int i = 0; i < e->count; i++)
     if (e->ask[i].same_as < 0)
       b->plan[i].possible = plan_for_lanes(e, &e->ask[i], &b->plan[i]);

@@ -120,6 +120,9 @@ static bool sum_in_blocks(const pf_encloser *e, const pf_prepared *q, int i)
   /* what is left of flushed operands may be weak where the plain sum is not */
   if (adds_c_last(d, &q->plan->step[i]) || q->flushed[i] >= 0)
     return false;
+  /* what is rounded on its way into or out of another accumulator */
+  if (d->has_accumulator && (q->widened || g->step->c || g->step->bias))
+    return false;
   if (flushes && g->step->alpha && e->problem->what->alpha != 1)
     return false;
   if (flushes && g->step->c &&
@@ -310,8 +313,8 @@ void pf_declared_round(const pf_encloser *e, const pf_prepared *q, int i, pf_enc
   const pf_format *acc = &e->group[q->group[i]].step->acc.format;
   const pf_format *stored = q->widened ? &s->acc.format : &s->out;
   sum->whole &= !d->f8 && !d->flush_outputs;
-  if (!q->widened && !pf_format_equal(stored, acc)) {
-    sum->set = round_set(e, q, s, &sum->set);
+  if (!pf_format_equal(stored, acc)) {
+    sum->set = q->widened ? pf_set_round(stored, &sum->set) : round_set(e, q, s, &sum->set);
     sum->radius = pf_rounding_radius(e, stored, &sum->set, sum->radius);
   }
   flush_set(d->flush_outputs, pf_smallest_normal(stored), e->inside, &sum->set);

@@ -27,7 +27,8 @@ typedef struct pf_group {
   pf_vectors x, y;
   const pf_declared *declared;  /* NULL: nothing */
   bool widened;
-  bool narrow;            /* products are exact in double */
+  bool narrow;            /* products are exact in double, and what their sums in it lose is little
+                             beside E */
   int64_t element;        /* that `enclosure` is of; -1 */
   bool inside;            /* a subset of it, by certified arithmetic */
   pf_enclosure enclosure;

@@ -70,7 +70,8 @@ int pf_group_of(pf_encloser *e, const pf_prepared *q, const pf_step *s, const pf
   e->group[e->groups] =
       (pf_group){.step = s, .order = q->order, .x = *x, .y = *y, .element = -1,
                  .declared = q->declared, .widened = q->widened,
-                 .narrow = x->precision <= 24 && y->precision <= 24};
+                 .narrow = x->precision <= 24 && y->precision <= 24 &&
+                           s->acc.format.precision <= 26};
   return e->groups++;
 }
 
@@ -133,8 +134,10 @@ static bool alike(const pf_prepared *p, int p_ref, const pf_prepared *q, int q_r
   const bool sum = s->kind <= PF_MULSUM;
   if (sum != (t->kind <= PF_MULSUM) || !pf_format_equal(&s->out, &t->out))
     return false;
+  /* what is declared may have taken addends out of the group, or another format into it */
   if (sum)
-    return !p->replayed[i] && !q->replayed[j] && p->group[i] == q->group[j];
+    return !p->replayed[i] && !q->replayed[j] && p->group[i] == q->group[j] && s->c == t->c &&
+           s->bias == t->bias && pf_format_equal(&s->acc.format, &t->acc.format);
   return s->kind == t->kind && alike(p, s->a, q, t->a) && alike(p, s->b, q, t->b);
 }
 

@@ -142,7 +142,7 @@ static void enclose_finite_inside(const pf_encloser *e, pf_group *g, const pf_su
     return;
   }
   /* near overflow, and where zero would pass, the oracle has the word */
-  const bool weak = bound.error > 0 && bound.error >= v.magnitude;
+  const bool weak = bound.error > 0 && bound.error * (1 + 0x1p-40) >= v.magnitude;
   if (weak || !(fabs(s->lo) <= acc->max / 2 && fabs(s->hi) <= acc->max / 2))
     *s = pf_set_empty();
 }

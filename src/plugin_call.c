@@ -171,6 +171,11 @@ bool pf_declared_from(const pfe_settings *s, pf_declared *out, const char **why)
     *why = "width";
     return false;
   }
+  /* what overflows must stay infinite: the bound says when it may */
+  if (s->accumulator != PFE_NONE && !pf_format_of((pf_dtype)s->accumulator)->has_infinity) {
+    *why = "accumulator";
+    return false;
+  }
   *out = (pf_declared){
     .sum = {(pf_order)s->order, s->width, false},
     .has_accumulator = s->accumulator != PFE_NONE,

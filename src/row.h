@@ -21,8 +21,8 @@
    An integer stays what it is under +f32: sums of integers are exact in s32, modulo 2^32; in+f32 is
    f64 for an s32 beside a float, which holds both.
    Behind any of them /rz /rna say how to round, /sat /nan /inf what becomes of overflow where not
-   the usual.  Only a stated order can truncate or saturate partial sums.  An integer accumulator wraps, and takes integer operands only; a conversion of floats to
-   integers saturates. */
+   the usual.  Only a stated order can truncate or saturate partial sums.  An integer accumulator
+   wraps, and takes integer operands only; a conversion of floats to integers saturates. */
 #ifndef PF_ROW_H
 #define PF_ROW_H
 

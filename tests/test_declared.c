@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "plugin_fixture.h"
+#include "plugin_parts.h"
 #include "random_cases.h"
 
 #define HABITS(ARGUMENT) PLUGIN("habits") ":" ARGUMENT
@@ -101,6 +102,43 @@ static void test_narrow_accumulator(void **state)
   check_habit("bf16", SAYS("bf16"), KIND(NORMAL) | KIND(CANCEL));
 }
 
+static void check_case(const char *text, const char *engine, pf_verdict verdict)
+{
+  const seen s = examine_opened(text, engine, "eager", &here);
+  if (s.machinery || s.verdict[verdict] != 1)
+    fail_msg("%s on %s: not %s: %s", text, engine, pf_verdict_name(verdict), s.why);
+}
+
+/* Rounding c may take all of it, and more. */
+static void test_c_below_a_narrow_accumulator(void **state)
+{
+  (void)state;
+  const char *text = "addmm x=f32[1,1] y=f32[1,1] c=f32[1,1] x.bits=0 y.bits=0 c.bits=00000200";
+  check_case(text, HABITS("bf16/bf16"), PF_VERDICT_VACUOUS);
+  check_case(text, HABITS("/bf16"), PF_VERDICT_VACUOUS);
+  check_case(text, HABITS(""), PF_VERDICT_OK);
+}
+
+/* 1 + 2^-8 + 2^-40 is stored in f32 before it is rounded to bf16. */
+static void test_wide_accumulator_behind_a_store(void **state)
+{
+  (void)state;
+  check_case("matmul x=bf16[1,3] y=bf16[3,1] x.bits=3f80,3b80,2b80 y.bits=3f80,3f80,3f80",
+             HABITS("/f64"), PF_VERDICT_OK);
+}
+
+/* Partial sums are enclosed where they overflow to infinity. */
+static void test_accumulators_have_infinities(void **state)
+{
+  (void)state;
+  for (int32_t t = PFE_F64; t <= PFE_S32; t++) {
+    const pfe_settings s = {.accumulator = t};
+    const char *why = "";
+    pf_declared d;
+    assert_true(pf_declared_from(&s, &d, &why) == pf_format_of((pf_dtype)t)->has_infinity);
+  }
+}
+
 static void test_skipped_zeros(void **state)
 {
   (void)state;
@@ -127,13 +165,6 @@ static void test_what_is_declared_for_certain_is_wanted(void **state)
   assert_true(findings(HABITS("/flush"), KIND(SUBNORMAL) | KIND(WIDE), CASES) > 0);
   assert_true(findings(HABITS("/daz"), KIND(SUBNORMAL), CASES) > 0);
   assert_true(findings(HABITS("/skip"), KIND(BITS) | KIND(INTEGER), CASES) > 0);
-}
-
-static void check_case(const char *text, const char *engine, pf_verdict verdict)
-{
-  const seen s = examine_opened(text, engine, "eager", &here);
-  if (s.machinery || s.verdict[verdict] != 1)
-    fail_msg("%s on %s: not %s: %s", text, engine, pf_verdict_name(verdict), s.why);
 }
 
 static void test_both_signs_are_flushed(void **state)
@@ -233,6 +264,9 @@ int main(void)
     cmocka_unit_test(test_flushed_sums),
     cmocka_unit_test(test_flushed_results),
     cmocka_unit_test(test_narrow_accumulator),
+    cmocka_unit_test(test_c_below_a_narrow_accumulator),
+    cmocka_unit_test(test_wide_accumulator_behind_a_store),
+    cmocka_unit_test(test_accumulators_have_infinities),
     cmocka_unit_test(test_skipped_zeros),
     cmocka_unit_test(test_what_may_be_need_not),
     cmocka_unit_test(test_what_is_declared_for_certain_is_wanted),

@@ -218,6 +218,103 @@ static void cancelling_f64_sums(void **state)
   pf_arena_free(&s.arena);
 }
 
+/* --- claims of infinity and NaN ------------------------------------------------------------- */
+
+/* One sum, of k of these terms, in one row. */
+typedef struct claim {
+  const char *row;
+  pf_order order;
+  pf_dtype type;
+  int64_t k;
+  double alpha, bias;
+  double x[10], y[10];  /* the last goes on to the end of k */
+} claim;
+
+static double at(const double *v, int64_t k)
+{
+  return v[k < 10 ? k : 9];
+}
+
+/* What spans say of sums that are infinite or NaN by little, or only seem so. */
+static void claims_hold(void **state)
+{
+  (void)state;
+  static const claim claims[] = {
+    /* infinity stays where overflow is NaN */
+    {"t0 = MATMUL(x, y; acc f32) out = CAST(t0; f16/nan)", PF_ANY_ORDER, PF_BF16, 2, 1, 0,
+     {INFINITY, 1}, {1, 1}},
+    /* an accumulator in which double's own roundings count */
+    {"out = MATMUL(x, y; acc f64, out f16)", PF_ANY_ORDER, PF_F32, 4, 1, 0,
+     {0x1p40, 0x1p40, 450, 0x1p-20}, {0x1p30, -0x1p30, 450, 0x1p-21}},
+    /* products that underflow in numbers overflow beside an infinite one */
+    {"out = MATMUL(x, y; acc p6:0:1.9375, out f32)", PF_PAIRWISE, PF_F32, 1000, 1, 0,
+     {INFINITY, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13},
+     {1, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13, 0x1p-13}},
+    /* the greater part of E is what alpha may lose of one operand */
+    {"t0 = MATMUL(x, y, alpha, c, beta; acc f16) out = CAST(t0; p4:-8:0.1171875)", PF_ANY_ORDER,
+     PF_F32, 3, 0x1p-12, 0, {0x1p-18, 64, 64}, {0x1p23, 100, -80}},
+    /* v - E is 100, of numbers near 2^63 */
+    {"out = MATMUL(x, y; acc f32, out f8_e4m3fn)", PF_ANY_ORDER, PF_BF16, 10, 1, 0,
+     {0x1p43, 0x1p43, 144, 162, 182, 131, 6},
+     {0x1p40, -0x1p40, 0x1p56, 0x1p35, 0x1p14, 0x1p5, 1}},
+    /* v - E lies beside a tie of bf16, and then loses its leading digits */
+    {"t0 = MATMUL(x, y; acc f32, out bf16) t1 = ADD(t0, bias; f32) out = CAST(t1; f8_e4m3fn)",
+     PF_ANY_ORDER, PF_BF16, 10, 1, -0x1p20,
+     {0x1p20, 0x1p20, 200, 128, 225, 144, 252, 24},
+     {0x1p19, -0x1p19, 0x1p13, 0x1p5, 0x1p-8, 0x1p-16, 0x1p-29, 0x1p-34}},
+  };
+  static scene s;
+  double x[1000], y[1000];
+  const double zero = 0;
+  for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+    const claim *c = &claims[i];
+    for (int64_t k = 0; k < c->k; k++) {
+      x[k] = at(c->x, k);
+      y[k] = at(c->y, k);
+    }
+    scene_reset(&s, c->alpha != 1 ? PF_ADDMM : c->bias != 0 ? PF_MATMUL_ADD : PF_MATMUL_PLAIN);
+    s.what.alpha = c->alpha;
+    scene_operand(&s, PF_X, c->type, 2, 1, c->k, x);
+    scene_operand(&s, PF_Y, c->type, 2, c->k, 1, y);
+    if (c->alpha != 1)
+      scene_operand(&s, PF_C, PF_F16, 2, 1, 1, &zero);
+    if (c->bias != 0)
+      scene_operand(&s, PF_BIAS, PF_BF16, 1, 1, 1, &c->bias);
+    scene_finish(&s);
+    scene_row_in_order(&s, &oracle, c->row, (pf_summation){.order = c->order});
+    pf_span span;
+    pf_enclose_block(s.encloser, 0, 1, &span);
+    const pf_enclosure exact = scene_enclose(&s, 0);
+    if (!holds(span.lo[0], span.hi[0], span.weak & 1, &exact))
+      fail_block(&s.what, &s.ask, 0, span.lo[0], span.hi[0], &exact);
+  }
+  pf_arena_free(&s.arena);
+}
+
+/* Sums of products near 2^1018, the lanes' to either side beyond double: no term is NaN. */
+static void sums_beyond_double(void **state)
+{
+  (void)state;
+  enum { K = 3300 };
+  static scene s;
+  static double x[K], y[K];
+  pf_span span;
+  for (int k = 0; k < K; k++) {
+    x[k] = 0x1p509;
+    y[k] = k % 8 == 0 ? 0x1p509 : k % 8 == 2 ? -0x1p509 : 0;
+  }
+  scene_reset(&s, PF_MATMUL_PLAIN);
+  scene_operand(&s, PF_X, PF_F64, 2, 1, K, x);
+  scene_operand(&s, PF_Y, PF_F64, 2, K, 1, y);
+  scene_finish(&s);
+  scene_row(&s, &oracle, "t0 = CAST(x; p24:-500:0x1p510) t1 = CAST(y; p24:-500:0x1p510) "
+                         "out = MATMUL(t0, t1; acc p24:-500:0x1p510)");
+  pf_enclose_block(s.encloser, 0, 1, &span);
+  const pf_enclosure exact = scene_enclose(&s, 0);
+  assert_true(holds(span.lo[0], span.hi[0], span.weak & 1, &exact));
+  pf_arena_free(&s.arena);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -225,6 +322,8 @@ int main(void)
     cmocka_unit_test(normal_data_is_settled),
     cmocka_unit_test(exact_sums_are_points),
     cmocka_unit_test(cancelling_f64_sums),
+    cmocka_unit_test(claims_hold),
+    cmocka_unit_test(sums_beyond_double),
   };
   print_message("seed %#llx\n", (unsigned long long)SEED);
   return cmocka_run_group_tests(tests, open_oracle, close_oracle);

@@ -48,6 +48,33 @@ static void check_shared(const pf_case *c, pf_arena *a)
   }
 }
 
+/* Where c and the bias come last, they are no part of the sum that two rows share. */
+static void addends_that_come_last_tell_rows_apart(void **state)
+{
+  (void)state;
+  static const pf_declared last = {.c_last = true};
+  static const double one = 1, c = 100;
+  scene s = {0};
+  pf_enclosure all[2];
+  pf_plan plain;
+  const char *why;
+  scene_reset(&s, PF_ADDMM);
+  scene_operand(&s, PF_X, PF_F32, 2, 1, 1, &one);
+  scene_operand(&s, PF_Y, PF_F32, 2, 1, 1, &one);
+  scene_operand(&s, PF_C, PF_F32, 2, 1, 1, &c);
+  scene_finish(&s);
+  scene_row(&s, &oracle, "out = MATMUL(x, y, alpha, c, beta; acc f32)");
+  assert_int_equal(pf_plan_parse("plain", "out = MATMUL(x, y, alpha; acc f32)", &s.what, &plain,
+                                 NULL), PF_OK);
+  const pf_ask both[] = {{.plan = &s.plan, .declared = &last}, {.plan = &plain, .declared = &last}};
+  assert_int_equal(pf_encloser_new(&s.problem, &oracle, both, 2, &s.arena, &s.encloser, &why),
+                   PF_OK);
+  pf_enclose(s.encloser, 0, all);
+  assert_true(pf_set_allows(&all[0].set, 101) && !pf_set_allows(&all[0].set, 1));
+  assert_true(pf_set_allows(&all[1].set, 1) && !pf_set_allows(&all[1].set, 101));
+  pf_arena_free(&s.arena);
+}
+
 static void answers_do_not_depend_on_what_else_is_asked(void **state)
 {
   (void)state;
@@ -232,6 +259,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(answers_do_not_depend_on_what_else_is_asked),
+    cmocka_unit_test(addends_that_come_last_tell_rows_apart),
     cmocka_unit_test(double_arithmetic_allows_nothing_more),
     cmocka_unit_test(narrow_sums_overflow_early),
     cmocka_unit_test(an_addend_may_be_beyond_double),

@@ -53,3 +53,44 @@ for engine in onednn onednn:runtime onednn:gemm; do
   is_there "$engine" || continue
   clean "$engine: dense, finite, normal data" --engine "$engine" --count 1500 "${sure[@]}"
 done
+
+for engine in onnxruntime onnxruntime:gemm xnnpack; do
+  is_there "$engine" || continue
+  only=()
+  [ "$engine" != xnnpack ] || only=(--dtype f32,f64,bf16)  # its f16 loses a NaN, see below
+  clean "$engine: dense, finite, normal data" --engine "$engine" --count 1500 "${sure[@]}" \
+    "${only[@]}"
+  clean "$engine: all layouts and values" --engine "$engine" --count 1500 "${only[@]}"
+done
+
+# What a library does not say of itself is told, and its noise is not.
+quiet() # engine pattern
+{
+  if "$program" engines "$1" >out 2>err && [ ! -s err ] && grep -qE "$2" out; then
+    echo "ok $1 is opened quietly"
+  else
+    echo "not ok $1 is opened quietly"
+    sed 's/^/    /' out err
+  fi
+}
+if is_there onnxruntime >/dev/null; then
+  quiet onnxruntime 'onnxruntime [1-9][0-9.]*, CPUExecutionProvider'
+fi
+if is_there xnnpack >/dev/null; then
+  quiet xnnpack 'xnnpack 20241108, '
+  {
+    echo 'matmul x=f16[3,8] y=f16[8,5]'
+    echo 'matmul x=f16[2,7,33](231,33,1) y=f16[1,33,70](0,1,33) x.values=midpoint:3'
+    echo 'matmul x=f16[16,64] y=f16[64,16] x.values=subnormal:5 y.values=normal:6'
+  } >f16.txt
+  good=0
+  while read -r line; do
+    echo "$line" >case.txt
+    if "$program" check --engine xnnpack --strategy eager case.txt >out 2>err; then
+      good=$((good + 1))
+    else
+      sed 's/^/    /' out err
+    fi
+  done <f16.txt
+  [ "$good" = 3 ] && echo 'ok xnnpack: f16' || echo "not ok xnnpack: f16: $good of 3"
+fi

@@ -71,8 +71,8 @@ typedef enum pfe_alpha_zero {
    finding.  All zero: no order stated, nothing flushed, nothing skipped. */
 typedef struct pfe_settings {
   int32_t order, width;    /* pfe_order; terms a block or lanes, else 0 */
-  int32_t accumulator;     /* pfe_dtype of partial sums where not the step's, such as PFE_F16;
-                              PFE_NONE: the step's */
+  int32_t accumulator;     /* pfe_dtype of partial sums where not the step's, one with infinities
+                              such as PFE_F16; PFE_NONE: the step's */
   int32_t flush_inputs;    /* pfe_maybe: subnormal operands read as zero (DAZ) */
   int32_t flush_sums;      /* pfe_maybe: subnormal products and partial sums become zero (FTZ) */
   int32_t flush_outputs;   /* pfe_maybe: subnormal results stored as zero */

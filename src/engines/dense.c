@@ -27,7 +27,7 @@ static bool is_dense(const pf_dense *d, const int64_t *strides)
 {
   int64_t elements = 1;
   for (int i = d->rank; i-- > 0; elements *= d->dims[i])
-    if (d->dims[i] > 1 && strides[i] != elements)
+    if (d->bytes && d->dims[i] > 1 && strides[i] != elements)
       return false;
   return true;
 }

@@ -53,7 +53,8 @@ int pf_library_argument(const char *argument, const char *const *modes, int *mod
   if (!argument || find_mode(argument, modes, mode))
     return 0;
   if (!strchr(argument, '/')) {
-    int used = snprintf(text, 192, "'%.60s' is none of", argument);
+    int used = snprintf(text, 192, modes[0] ? "'%.60s' is none of"
+                                            : "'%.60s': a path to a library is expected", argument);
     for (int m = 0; modes[m] && used < 180; m++)
       used += snprintf(text + used, 192 - (size_t)used, "%s %s", m ? "," : "", modes[m]);
     return 1;

@@ -16,12 +16,12 @@ const char *pf_measure_isa(void)
 #endif
 }
 
-/* (1 + 2^-10)^2 - 2 (1 + 2^-9) + (1 + 2^-10)^2, whose squares need 21 bits: a sum that is rounded to
-   f16 after either of them has lost its 2^-20. */
+/* 2^8 times (1 + 2^-10)^2 - 2 (1 + 2^-9) + (1 + 2^-10)^2, whose squares need 21 bits: a sum that is
+   rounded to f16 after either of them has lost its 2^-20.  All numbers are normal. */
 pfe_status pf_measure_f16(const pfe_engine *engine, void *state, bool *narrow, pfe_answer *answer)
 {
-  const uint16_t x[] = {0x3c01, 0x4000, 0x3c01}, y[] = {0x3c01, 0xbc02, 0x3c01};
-  enum { RIGHT = 0x0020 };
+  const uint16_t x[] = {0x5c01, 0x6000, 0x5c01}, y[] = {0x3c01, 0xbc02, 0x3c01};
+  enum { RIGHT = 0x1000 };
   uint16_t got = 0x7e00;
   const pfe_format f16 = {PFE_F16, 11, -14, 1, 1, 0, 0, 0, 65504};
   const pfe_format f32 = {PFE_F32, 24, -126, 1, 1, 0, 0, 0, 0x1.fffffep127};

@@ -1,7 +1,7 @@
 /* An engine with habits, and what it declares of them: "DEEDS/SAYS", words with '+' between.
      deeds  daz ftz flush bf16 skip reads saturate c-first
-     says   daz ftz flush (does), may-daz may-ftz may-flush, bf16, skip may-skip, reads, skips-alpha,
-            saturate either, c-last
+     says   daz ftz flush (does), may-daz may-ftz may-flush, bf16, f64, skip may-skip, reads,
+            skips-alpha, saturate either, c-last
    f32 matrices, and s8 with sums in s32.  Sums run first to last. */
 #include <precfuzz/engine.h>
 
@@ -44,6 +44,8 @@ static void declare(const char *says, pfe_settings *s)
   s->zero_skip = maybe(says, "skip");
   if (has(says, "bf16"))
     s->accumulator = PFE_BF16;
+  if (has(says, "f64"))
+    s->accumulator = PFE_F64;
   s->alpha_zero = has(says, "reads")         ? PFE_ALPHA_ZERO_READS
                   : has(says, "skips-alpha") ? PFE_ALPHA_ZERO_SKIPS
                                              : PFE_ALPHA_ZERO_OPEN;
