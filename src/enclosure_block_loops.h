@@ -122,7 +122,8 @@ static TARGET uint64_t NAME(ends)(const pf_block_rates *r, const pf_block_terms 
 
     /* nothing overflows in any order */
     const pf_lanes beyond = b.most + radius + PF_LANES_ABS(rest);
-    const pf_masks alpha_harmless = (exposed < r->most_exposed) & (absolute < r->most_products);
+    const pf_masks alpha_harmless = (exposed < r->most_exposed) & (absolute < r->most_products) &
+                                    (absolute * r->abs_alpha < 0x1p900);
     const pf_masks known = (t_near * (1 + 0x1p-40) + beyond < r->max * (1 - 0x1p-10)) &
                            (~r->scaled | alpha_harmless) & (b.weak | b.strong);
     const pf_masks weak_here = known & b.weak;

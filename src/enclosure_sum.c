@@ -127,6 +127,11 @@ static void enclose_finite_inside(const pf_encloser *e, pf_group *g, const pf_su
   const pf_format *acc = &g->step->acc.format;
   const int x_quantum = g->x.line[x].quantum, y_quantum = g->y.line[y].quantum;
   const bool zero = x_quantum == PF_NO_QUANTUM || y_quantum == PF_NO_QUANTUM;
+  /* where alpha brings products near the end of double's range, or back from there, the oracle rounds
+     up in units of that range, and alone knows how far */
+  const double products = g->x.line[x].absolute * g->y.line[y].absolute;
+  if (fabs(sum->alpha) != 1 && !(products < 0x1p900 && fabs(sum->alpha) * products < 0x1p900))
+    return;
   pf_certified v;
   if (!(g->narrow ? pf_certify : pf_certify_f64)(sum, zero ? 0 : x_quantum + y_quantum, &v))
     return;

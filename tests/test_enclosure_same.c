@@ -195,6 +195,7 @@ static void an_addend_may_be_beyond_double(void **state)
     {INFINITY, 1, 0x1p100, -0x1p1000, true, false},
     {INFINITY, 1, 0x1p10, -0x1p1000, false, false},
     {0, 0x1p600, 0x1p-100, 0x1p-1074, false, true},
+    {0x1p1023, 0x1p-1060, 1, 0x1p-17, false, true},  /* products alone fill the range */
   };
   scene s = {0};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
