@@ -142,18 +142,17 @@ wait_for() # command...: in a session of its own, so that Ctrl-C reaches it by w
   return $status
 }
 
-# Each job leaves in notes, with tabs between: finding or known, a signature or entry, a file; and in
-# counts: cases or executions, findings, known ones.
+# Each job leaves in notes, with tabs between: finding or known, a signature or entry, the command that
+# shows it; and in counts: cases, signatures of findings, results that are known.
 do_random() # folder
 {
   local status=0
   wait_for build/precfuzz random "${options[@]}" --engine "$engine" --isolate --json \
     --output "$1/found" >"$1/out" || status=$?
   [ $status -le 1 ] || return $status
-  jq -r 'select(.event == "finding") | .result |
-    [if .known then "known" else "finding" end, .known_as // .signature, .file // ""] | @tsv' \
+  jq -r 'select(.event == "finding") | .result | ["finding", .signature, .reproduce] | @tsv' \
     "$1/out" >"$1/notes"
-  jq -r 'select(.event == "summary") | .counts | [.cases, .findings, .known] | @tsv' \
+  jq -r 'select(.event == "summary") | [.counts.cases, .signatures, .counts.known] | @tsv' \
     "$1/out" >"$1/counts"
   return $status
 }
@@ -164,7 +163,10 @@ do_fuzz() # folder
   PRECFUZZ_ENGINES=$engine PRECFUZZ_ISOLATE=1 TABLE=no wait_for scripts/fuzz.sh fuzz_matmul \
     "${options[0]:-60}" "$1/fuzz" >"$1/out" || status=$?
   [ $status -le 1 ] || { cat "$1/out" >&2; return $status; }
-  awk -F '\t' '{ print "finding\t" $1 "\t" $3 }' "$1/fuzz/tmp/signatures" >"$1/notes"
+  awk '
+    sub(/^ASSERTION FAILED: precfuzz: /, "") { signature = $0 }
+    sub(/^ *reproduce /, "") { print "finding\t" signature "\t" $0 }' \
+    "$1/fuzz/findings.txt" >"$1/notes"
   read -r executions _ known _ <"$1/fuzz/totals"
   printf '%s\t%s\t%s\n' "$executions" "$(wc -l <"$1/notes")" "$known" >"$1/counts"
   return $status
@@ -180,7 +182,7 @@ do_regress() # folder
     select(.signature | split(" ")[0] | split(":")[0] == $family) |
     select(.outcome != "SKIPPED") |
     [if .outcome == "OK" then "known" else "finding" end,
-     if .outcome == "OK" then .name else .name + ": " + .outcome end, ""] | @tsv' \
+     if .outcome == "OK" then .name else .name + ": " + .outcome end, .reproduce // ""] | @tsv' \
     "$1/out" >"$1/notes"
   awk '{ n[$1]++ } END { printf "%d\t%d\t%d\n", NR, n["finding"], n["known"] }' \
     "$1/notes" >"$1/counts"
@@ -240,12 +242,12 @@ by_finding()
   done | awk -F '\t' '
     !(($3, $4) in sets) { order[++n] = $3 SUBSEP $4 }
     !seen[$1, $3, $4]++ { sets[$3, $4] = sets[$3, $4] " " $1 }
-    $3 == "finding" && $5 != "" && !shown[$4]++ { file[$3, $4] = $2 " precfuzz check " $5 }
+    $3 == "finding" && $5 != "" && !shown[$4]++ { command[$3, $4] = $2 " " $5 }
     END {
       for (i = 1; i <= n; i++) {
         split(order[i], part, SUBSEP)
         printf "\n%s %s\n   %s\n", part[1], part[2], sets[order[i]]
-        if (order[i] in file) print "    " file[order[i]]
+        if (order[i] in command) print "    " command[order[i]]
       }
     }'
 }
