@@ -16,6 +16,7 @@
 # Ends with a table by ISA and one by finding.  What was found is kept in
 # FUZZ_FOLDER (build)/isas/ENGINE/ISA.  Exit status: 0 no finding but known ones, 1 findings, 2 wrong
 # usage, 3 the machinery failed.
+# shellcheck disable=SC2015,SC2086,SC2317  # as meant; functions are called by name
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
