@@ -20,6 +20,25 @@ image=precfuzz:$(basename "$work" | tr 'A-Z.' 'a-z-')
 
 # --- what is left behind: nothing ----------------------------------------------------------------
 
+within() # seconds command...: until it succeeds
+{
+  local _
+  for _ in $(seq $(($1 * 5))); do
+    "${@:2}" && return
+    sleep 0.2
+  done
+  return 1
+}
+
+remove_groups()
+{
+  find /sys/fs/cgroup -depth -type d -path "*/${work##*/}*" -exec rmdir {} +
+  [ -z "$(find /sys/fs/cgroup -type d -path "*/${work##*/}*")" ]
+}
+
+gone() { ! kill -0 -- "$@"; }
+
+# What is being installed is let finish (install): half of a package is worse than all of it.
 clean_up()
 {
   local job
@@ -27,12 +46,17 @@ clean_up()
   for job in $(jobs -p); do
     [ "$job" = "$daemon" ] || kill -- "-$job"
   done
+  for job in $(jobs -p); do
+    [ "$job" = "$daemon" ] || within 120 gone "-$job" || kill -KILL -- "-$job"
+  done
   docker ps -aq ${theirs:+--filter "ancestor=$image"} | xargs -r docker rm -f
   [ -z "${theirs:-}" ] || docker image rm -f "$image"
   if [ -n "$daemon" ]; then
     kill "$daemon"
-    timeout 30 tail --pid "$daemon" -f /dev/null || kill -KILL "$daemon"
-    find /sys/fs/cgroup -depth -type d -path "*/${work##*/}*" -exec rmdir {} +
+    within 30 gone "$daemon" || kill -KILL "$daemon"
+    find /sys/fs/cgroup -path "*/${work##*/}/*" -name cgroup.procs -exec cat {} + |
+      xargs -r kill -KILL
+    within 5 remove_groups
   fi
   rm -rf --one-file-system "$work"
 } >/dev/null 2>&1
@@ -54,6 +78,7 @@ patiently() { "$@" & wait $!; }
 
 install() # package...
 {
+  trap '' INT TERM HUP
   apt-get -o DPkg::Lock::Timeout=600 -qq update
   apt-get -o DPkg::Lock::Timeout=600 -qq -y install --no-install-recommends "$@"
 }
@@ -106,14 +131,24 @@ make_base() # suite
         sub(here, suite, $2); print "deb", $1, $2, $3
       }' >"$work/sources.list"
   mirror=$(awk -v suite="$suite" '$3 == suite { print $2; exit }' "$work/sources.list")
-  debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" \
-    "${mirror:-http://deb.debian.org/debian}" || return 1
+  mirror=${mirror:-http://deb.debian.org/debian}
+  echo "$mirror" >"$work/mirror"
+  # What it mounts goes away with it.
+  unshare --mount debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" \
+    "$mirror" || return 1
   [ ! -s "$work/sources.list" ] || cp "$work/sources.list" "$root/etc/apt/sources.list"
   apt-config dump | grep -E '^Acquire::(Check-|https?::Proxy)' >"$root/etc/apt/apt.conf.d/90host"
   printf 'path-exclude /usr/share/%s/*\n' doc man info locale >"$root/etc/dpkg/dpkg.cfg.d/slim"
   rm -rf "$root"/var/{lib/apt/lists,cache/apt/archives}/*
   tar -C "$root" -c . | docker import - "debian:$suite-slim" || return 1
   rm -rf --one-file-system "$root"
+}
+
+mirror_answers()
+{
+  patiently /usr/lib/apt/apt-helper download-file \
+    "$(<"$work/mirror")/dists/$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)/InRelease" \
+    "$work/release" >"$work/out" 2>&1
 }
 
 quietly() # command...: what it says only if it fails
@@ -135,7 +170,10 @@ prepare()
   quietly pieces || skip "Docker's pieces cannot be installed"
   start_engine || { not_ok 'a Docker engine starts'; end; }
   suite=$(sed -n 's/^ARG BASE=debian:\([a-z]*\)-slim$/\1/p' Dockerfile)
-  quietly make_base "$suite" || skip "the base image cannot be made"
+  quietly make_base "$suite" && return
+  ! mirror_answers && skip "the mirror $(<"$work/mirror") does not answer"
+  not_ok 'the base image is made'
+  end
 }
 
 # --- checks --------------------------------------------------------------------------------------
@@ -172,14 +210,18 @@ ends() # status pattern command...: so, and says a line like this
   [ "$status" = "$1" ] && grep -qE -- "$2" <<<"$out"
 }
 
-# Each library that the image was made for, with a version.
+# Each library that the image was made for: a version, and below it a table of dtypes.
 has_engines()
 {
-  local names engine
-  names=$(run engines --json | jq -r '.libraries[] | select(.version != null) | .engine') || return
-  echo "$names"
+  local out engine
+  out=$(run engines) || return
+  echo "$out"
   for engine in $engines; do
-    grep -qx "$engine" <<<"$names" || { echo "no $engine"; return 1; }
+    awk -v engine="$engine" '
+      $1 == engine { named = $0 ~ "^  " engine " +" engine "( [0-9]+\\.[0-9.]+)?, "; row = NR }
+      named && NR == row + 1 && !/^ +x +y +sums +result +c +bias$/ { exit }
+      named && NR == row + 2 { ok = /^ +f32 +f32 +f32 +f32 / }
+      END { exit !ok }' <<<"$out" || { echo "no $engine"; return 1; }
   done
 }
 
@@ -198,6 +240,7 @@ fuzzes()
   done
 }
 
+# Those that see more here than elsewhere: another compiler, all libraries, nothing that can be written.
 tests() # says what failed
 {
   local status=0
