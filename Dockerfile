@@ -22,11 +22,13 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
     rm -rf /var/lib/apt/lists/*
 
 # What builds it, beside that; the libraries' headers only so that tests hold our numbers against them.
-FROM runtime AS build
+FROM runtime AS tools
 COPY scripts/setup.sh /tmp/
 RUN apt-get update && apt-get install -y --no-install-recommends \
       libdnnl-dev libonnxruntime-dev libpthreadpool-dev libxnnpack-dev && \
     /tmp/setup.sh && rm -rf /tmp/setup.sh /var/lib/apt/lists/*
+
+FROM tools AS build
 WORKDIR /precfuzz
 ARG WERROR=
 COPY Makefile ./
@@ -40,13 +42,13 @@ RUN make WERROR=${WERROR}
 # Built on one machine, run on another: without the tests that are for this processor alone, and
 # without sanitizers, of which nothing in here changes what they see.
 COPY tests tests
-RUN make tests WERROR=${WERROR} NATIVE= SANITIZED=
+RUN make -j"$(nproc)" tests WERROR=${WERROR} NATIVE= SANITIZED=
 COPY . .
 RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
 FROM runtime
-COPY --from=build /precfuzz /precfuzz
 RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data
+COPY --from=build /precfuzz /precfuzz
 USER fuzz
 # Where a user's files are mounted, and what is found is kept.
 WORKDIR /data

@@ -54,8 +54,8 @@ clean_up()
   if [ -n "$daemon" ]; then
     kill "$daemon"
     within 30 gone "$daemon" || kill -KILL "$daemon"
-    find /sys/fs/cgroup -path "*/${work##*/}/*" -name cgroup.procs -exec cat {} + |
-      xargs -r kill -KILL
+    # shellcheck disable=SC2046  # numbers
+    kill -KILL $(find /sys/fs/cgroup -path "*/${work##*/}/*" -name cgroup.procs -exec cat {} +)
     within 5 remove_groups
   fi
   rm -rf --one-file-system "$work"
@@ -194,6 +194,22 @@ check() # name command...: its output, in $work/out, only where it fails
 
 build() { docker build --network host --build-arg WERROR=1 -t "$image" .; }
 
+# The layers in which things are installed are the same when a source has changed.
+reinstalls_nothing()
+{
+  local before after
+  mkdir "$work/changed"
+  tar -c --exclude=./.git --exclude=./build . | tar -x -C "$work/changed"
+  echo '/* changed */' >>"$work/changed/src/status.c"
+  echo changed >>"$work/changed/README.md"
+  for layer in runtime tools; do
+    before=$(docker build -q --network host --target $layer .) &&
+      after=$(docker build -q --network host --target $layer "$work/changed") || return
+    echo "$layer $before $after"
+    [ "$before" = "$after" ] || return
+  done
+}
+
 run() # argument...
 {
   docker run --rm --network none --read-only --tmpfs "$tmp" --cap-drop ALL \
@@ -254,7 +270,8 @@ tests() # says what failed
 prepare
 check 'the image is built' build
 if [ $failed = 0 ]; then
-  check 'its engines have versions' has_engines
+  check 'a changed source installs nothing again' reinstalls_nothing
+  check 'its engines have versions and tables of dtypes' has_engines
   check 'it checks a case' seed
   check 'it refuses a wrong number of seconds' ends 2 'no number of seconds' run fuzz soon
   check 'it refuses a test that is not there' ends 2 'no test is called' run test nothing
