@@ -197,14 +197,14 @@ build() { docker build --network host --build-arg WERROR=1 -t "$image" .; }
 # The layers in which things are installed are the same when a source has changed.
 reinstalls_nothing()
 {
-  local before after
+  local before after layer
   mkdir "$work/changed"
   tar -c --exclude=./.git --exclude=./build . | tar -x -C "$work/changed"
   echo '/* changed */' >>"$work/changed/src/status.c"
   echo changed >>"$work/changed/README.md"
   for layer in runtime tools; do
-    before=$(docker build -q --network host --target $layer .) &&
-      after=$(docker build -q --network host --target $layer "$work/changed") || return
+    before=$(docker build -q --network host --target "$layer" .) &&
+      after=$(docker build -q --network host --target "$layer" "$work/changed") || return
     echo "$layer $before $after"
     [ "$before" = "$after" ] || return
   done
