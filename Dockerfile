@@ -5,6 +5,7 @@
 #   docker run --rm -v precfuzz:/data precfuzz fuzz 3600              # corpora and crashes are kept
 #   docker run --rm -v "$PWD:/data" precfuzz check case.txt           # any command of precfuzz
 #   docker run --rm precfuzz test
+#   docker run --rm precfuzz isas onednn
 #
 # It needs neither network nor privileges, and runs as any user:
 #

@@ -4,6 +4,7 @@
 #   fuzz [SECONDS]    fuzzes every engine that is there; for FUZZ_SECONDS (60) if nothing is said
 #   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy); where /tmp
 #                     is a file system of its own, programs must be allowed there (--tmpfs /tmp:exec)
+#   isas ENGINE ...   one library under each instruction set (isas.sh)
 #   COMMAND...        is one of precfuzz's
 #
 # Exit status: as the commands'; 2: wrong usage.
@@ -12,7 +13,7 @@ home=$(realpath "$(dirname "$0")/..")
 
 usage()
 {
-  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | COMMAND... of precfuzz\n' "$1" >&2
+  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | isas ENGINE ... | COMMAND... of precfuzz\n' "$1" >&2
   exit 2
 }
 
@@ -51,7 +52,14 @@ do_test() # [file...]
   exec scripts/test.sh "${files[@]}"
 }
 
+do_isas() # engine...
+{
+  FUZZ_FOLDER=$(kept)
+  export FUZZ_FOLDER
+  exec "$home/scripts/isas.sh" "$@"
+}
+
 case ${1:-fuzz} in
-  fuzz | test) "do_${1:-fuzz}" "${@:2}" ;;
+  fuzz | test | isas) "do_${1:-fuzz}" "${@:2}" ;;
   *) exec "$home/build/precfuzz" "$@" ;;
 esac

@@ -243,6 +243,8 @@ has_engines()
 
 seed() { ends 0 ', 0 findings: OK' run check /precfuzz/corpus/seeds/03-matmul; }
 
+knows_isas() { ends 0 '^sse41 +[1-9]' run isas onednn regress; }
+
 # Libraries may have findings (1).  Each engine has run.
 fuzzes()
 {
@@ -256,12 +258,16 @@ fuzzes()
   done
 }
 
-# Those that see more here than elsewhere: another compiler, all libraries, nothing that can be written.
+# Those that see more here than where this runs: all libraries, another compiler, a folder that cannot
+# be written.  The others have passed there.
 tests() # says what failed
 {
-  local status=0
+  local status=0 name files=(tests/test_{engines,fuzz_each,isas,libraries,regress}.sh)
+  for name in tests/test_*.c; do
+    files+=("build/test/$(basename "$name" .c)")
+  done
   # shellcheck disable=SC2065  # no such test
-  tmp=/tmp:exec run test >"$work/tests" 2>&1 || status=$?
+  tmp=/tmp:exec run test "${files[@]}" >"$work/tests" 2>&1 || status=$?
   grep -A 40 '^FAIL' "$work/tests"
   tail -n 1 "$work/tests"
   return "$status"
@@ -276,7 +282,8 @@ if [ $failed = 0 ]; then
   check 'it refuses a wrong number of seconds' ends 2 'no number of seconds' run fuzz soon
   check 'it refuses a test that is not there' ends 2 'no test is called' run test nothing
   check 'it refuses a command that is not there' ends 2 'no command is called' run nothing
+  [ "$(uname -m)" != x86_64 ] || check 'it takes a library under each instruction set' knows_isas
   check 'it fuzzes each engine' fuzzes
-  check 'its tests pass' tests
+  check 'its tests pass, those of libraries and a program a module' tests
 fi
 end
