@@ -15,6 +15,7 @@ static const pf_command commands[] = {
   {"show", "prints what a case asks", pf_cmd_show},
   {"encode", "turns a line of text into a case file", pf_cmd_encode},
   {"random", "judges random cases", pf_cmd_random},
+  {"minimize", "makes the case that shows a finding small and simple", pf_cmd_minimize},
   {"regress", "replays the known findings: are they still there?", pf_cmd_regress},
   {"tolerance", "measures what the rules of other test suites are worth", pf_cmd_tolerance},
   {"strategies", "lists the strategies, step by step", pf_cmd_strategies},
