@@ -16,7 +16,7 @@ enum {
   PF_BURDEN_SIZES,     /* sum of the sizes of all dimensions, with their number */
   PF_BURDEN_TENSORS,   /* operands and scales there are */
   PF_BURDEN_LAYOUTS,   /* tensors that are not dense; in place counts as one more */
-  PF_BURDEN_STRIDES,   /* of these: sum of strides and offset, elements */
+  PF_BURDEN_STRIDES,   /* of these: offset and how far strides are from dense ones, elements */
   PF_BURDEN_SCALARS,   /* of alpha and beta, by pf_burden_of_value */
   PF_BURDEN_DTYPES,    /* f32 is the simplest, then s8, f64, bf16, f16, s32, u8, fp8 */
   PF_BURDEN_VALUES,    /* of all elements and scales, by pf_burden_of_value */
@@ -45,8 +45,8 @@ typedef struct pf_reduction {
 /* In the order in which they pay off; ends with name == NULL. */
 extern const pf_reduction pf_reductions[];
 
-/* 0: zero; 1: one; 2: minus one; then powers of two, small exponents first; then significands with
-   more and more bits; infinity, NaN, and last a NaN with another payload or sign than pf_encode
+/* 0: zero; 1: one; 2: minus one; then powers of two, small exponents first; then significands
+   with more and more bits, of as many those with fewer set; infinity, NaN, and last a NaN with another payload or sign than pf_encode
    gives. */
 uint64_t pf_burden_of_value(pf_dtype t, uint64_t bits);
 pf_burden pf_burden_of(const pf_case *spelled);

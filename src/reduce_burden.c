@@ -4,16 +4,18 @@
 
 #include "reduce_parts.h"
 
-/* A finite value other than 0, 1 and -1 is worth its exponent, twice, its sign, and this much for
-   each significant bit; the largest exponent counts for less than one bit. */
-static const uint64_t bit_burden = 1 << 12;
-static const uint64_t infinity_burden = 1 << 20, nan_burden = 1 << 21;
+/* A finite value other than 0, 1 and -1 counts so much for each bit of its significand down to the
+   last one that is set, so much for each that is set, and twice its exponent; none of these reaches
+   the one before. */
+static const uint64_t length_burden = 1 << 18, bit_burden = 1 << 12;
+static const uint64_t infinity_burden = 1 << 25, nan_burden = 1 << 26;
 
-static int significant_bits(double v)
+static uint64_t burden_of_significand(double v)
 {
   int exponent;
   const uint64_t whole = (uint64_t)ldexp(fabs(frexp(v, &exponent)), 53);
-  return 53 - __builtin_ctzll(whole);
+  return length_burden * (uint64_t)(52 - __builtin_ctzll(whole)) +
+         bit_burden * (uint64_t)(__builtin_popcountll(whole) - 1);
 }
 
 uint64_t pf_burden_of_value(pf_dtype t, uint64_t bits)
@@ -28,7 +30,7 @@ uint64_t pf_burden_of_value(pf_dtype t, uint64_t bits)
     return sign ? 3 : 0;
   if (fabs(v) == 1)
     return sign ? 2 : 1;
-  return 4 + 2 * (uint64_t)abs(ilogb(v)) + sign + bit_burden * (uint64_t)(significant_bits(v) - 1);
+  return 4 + 2 * (uint64_t)abs(ilogb(v)) + sign + burden_of_significand(v);
 }
 
 static uint64_t burden_of_scalar(const pf_case *c, double v)
@@ -61,12 +63,14 @@ static uint64_t burden_of_values(const pf_operand *o)
 
 static void add_layout(pf_burden *b, const pf_operand *o)
 {
+  int64_t dense[PF_MAX_RANK];
   if (pf_operand_dense(o))
     return;
+  pf_dense_strides(o->rank, o->dim, dense);
   b->part[PF_BURDEN_LAYOUTS]++;
   b->part[PF_BURDEN_STRIDES] += (uint64_t)o->offset;
   for (int i = 0; i < o->rank; i++)
-    b->part[PF_BURDEN_STRIDES] += (uint64_t)o->stride[i];
+    b->part[PF_BURDEN_STRIDES] += (uint64_t)llabs(o->stride[i] - dense[i]);
 }
 
 pf_burden pf_burden_of(const pf_case *c)

@@ -14,7 +14,7 @@ int64_t pf_pieces_count(int64_t n);
 pf_piece pf_pieces_at(int64_t n, int64_t index);
 
 /* Ways to a simpler value; which of them are simpler, and different, depends on the value. */
-enum { PF_SIMPLER_VALUES = 11 };
+enum { PF_SIMPLER_VALUES = 13 };
 /* False where that way gives nothing simpler. */
 bool pf_simpler_value(pf_dtype t, uint64_t bits, int how, uint64_t *out);
 

@@ -126,7 +126,10 @@ static void relax_output(pf_case *c)
 
 /* --- cutting ------------------------------------------------------------------------------- */
 
-enum { FEWEST = 64 };  /* pieces that are tried alone */
+enum {
+  FEWEST = 64,  /* pieces that are tried alone */
+  PAIRS = 16    /* sizes up to which every two are left out together: what cancels, say */
+};
 
 /* The smallest piece that is tried alone. */
 static int64_t grain(int64_t size)
@@ -134,47 +137,60 @@ static int64_t grain(int64_t size)
   return (size + FEWEST - 1) / FEWEST;
 }
 
+static int64_t pairs_of(int64_t size)
+{
+  return size > 2 && size <= PAIRS ? size * (size - 1) / 2 : 0;
+}
+
 /* First one piece left out, all of it; then one piece kept, small ones first; then one left out,
-   large ones first. */
+   large ones first; then two. */
 int64_t pf_cut_count(const pf_case *c, int axis)
 {
   const int64_t size = size_of(c, axis);
-  int64_t count = size ? pf_pieces_count(size) : 0;
+  int64_t count = size ? pf_pieces_count(size) + pairs_of(size) : 0;
   for (int64_t length = grain(size); length && length < size; length *= 2)
     count += (size + length - 1) / length;
   return count;
 }
 
-static pf_piece piece_of(int64_t size, int64_t index, bool *keep)
+static pf_status cut(int axis, pf_piece piece, bool keep, pf_arena *a, pf_case *c)
 {
-  *keep = false;
-  if (!index)
-    return (pf_piece){0, size};
-  for (int64_t length = grain(size); length < size; length *= 2) {
-    const int64_t pieces = (size + length - 1) / length;
-    if (index <= pieces) {
-      const int64_t from = (index - 1) * length;
-      *keep = true;
-      return (pf_piece){from, size - from < length ? size - from : length};
-    }
-    index -= pieces;
-  }
-  return pf_pieces_at(size, index);
-}
-
-pf_status pf_cut_make(int axis, int64_t index, pf_arena *a, pf_case *c)
-{
-  const int64_t size = size_of(c, axis);
-  bool keep;
-  const pf_piece piece = piece_of(size, index, &keep);
   const pf_case before = *c;
+  const int64_t size = size_of(c, axis);
   for (pf_role r = PF_X; r < PF_OUT; r++) {
     const int dim = before.operand[r].present ? axis_of(&before, r, axis) : -1;
     if (dim >= 0 && before.operand[r].dim[dim] == size)
       PF_TRY(take_operand(c, r, dim, piece, keep, a));
   }
-  relax_output(c);
   return PF_OK;
+}
+
+static pf_status cut_pair(int axis, int64_t index, pf_arena *a, pf_case *c)
+{
+  int64_t second = 1;
+  for (; index >= second; second++)
+    index -= second;
+  PF_TRY(cut(axis, (pf_piece){second, 1}, false, a, c));
+  return cut(axis, (pf_piece){index, 1}, false, a, c);
+}
+
+pf_status pf_cut_make(int axis, int64_t index, pf_arena *a, pf_case *c)
+{
+  const int64_t size = size_of(c, axis);
+  relax_output(c);
+  if (!index)
+    return cut(axis, (pf_piece){0, size}, false, a, c);
+  index--;
+  for (int64_t length = grain(size); length < size; length *= 2) {
+    const int64_t pieces = (size + length - 1) / length, from = index * length;
+    if (index < pieces)
+      return cut(axis, (pf_piece){from, size - from < length ? size - from : length}, true, a, c);
+    index -= pieces;
+  }
+  index++;  /* the whole came first */
+  if (index < pf_pieces_count(size))
+    return cut(axis, pf_pieces_at(size, index), false, a, c);
+  return cut_pair(axis, index - pf_pieces_count(size), a, c);
 }
 
 /* --- dimensions ---------------------------------------------------------------------------- */

@@ -60,8 +60,10 @@ pf_status pf_case_spell(const pf_case *c, pf_arena *a, pf_case *out)
 
 /* --- telling ------------------------------------------------------------------------------- */
 
-/* Bytes of an archive. */
-enum { EDIT = 12 };
+enum {
+  EDIT = 12,   /* bytes of an archive */
+  SHORT = 64   /* bytes that people would rather read than a seed */
+};
 
 /* The elements that `v` does not give, as edits of it; false where that would be no shorter than
    all elements. */
@@ -109,8 +111,12 @@ static pf_status tell_operand(const pf_values *told, pf_role role, pf_arena *a, 
 {
   const pf_values ones = {.kind = PF_EQUAL};
   const pf_values *const way[] = {&ones, told};
+  const pf_operand *o = &c->operand[role];
+  const int64_t bytes = pf_operand_count(o) * pf_dtype_of(o->dtype)->bytes;
   bool shorter = false;
-  for (int i = 0; i < 2 && !shorter; i++) {
+  if (!bytes)
+    c->operand[role].values = (pf_values){0};
+  for (int i = 0; i < (bytes > SHORT ? 2 : bytes > 0) && !shorter; i++) {
     const pf_values v = {.kind = way[i]->kind, .other = way[i]->other, .mix = way[i]->mix,
                          .seed = way[i]->seed};
     const uint8_t *given;

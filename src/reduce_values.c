@@ -7,8 +7,8 @@
 /* --- one value ----------------------------------------------------------------------------- */
 
 enum {
-  ZERO, ONE, MINUS_ONE, POSITIVE, POWER_BELOW, POWER_ABOVE, HALF_SIGNIFICAND, LAST_BIT_DOWN,
-  LAST_BIT_UP, HALF_EXPONENT, LESS_EXPONENT
+  ZERO, ONE, MINUS_ONE, POSITIVE, POWER_BELOW, POWER_ABOVE, BEYOND_ONE, HALF_SIGNIFICAND,
+  LAST_BIT_DOWN, LAST_BIT_UP, ENDS, HALF_EXPONENT, LESS_EXPONENT
 };
 
 /* The significand's bits down to the last one that is set. */
@@ -26,6 +26,7 @@ static double shorten(double v, int how)
   switch (how) {
   case POWER_BELOW: return ldexp(sign, power);
   case POWER_ABOVE: return ldexp(sign, power + (length > 1));
+  case ENDS: return ldexp(sign, power) + (length > 1 ? ldexp(sign, exponent - length) : 0);
   case HALF_SIGNIFICAND:
     return ldexp(trunc(ldexp(significand, (length + 1) / 2)), exponent - (length + 1) / 2);
   case LAST_BIT_DOWN: return ldexp(trunc(ldexp(significand, length - 1)), exponent - length + 1);
@@ -36,20 +37,23 @@ static double shorten(double v, int how)
   }
 }
 
-static double simplify(double v, int how)
+/* BEYOND_ONE: so large that the dtype lacks the sum with 1; two such values round where it took long
+   significands before. */
+static double simplify(pf_dtype t, double v, int how)
 {
   switch (how) {
   case ZERO: return 0;
   case ONE: return 1;
   case MINUS_ONE: return -1;
   case POSITIVE: return fabs(v);
+  case BEYOND_ONE: return ldexp(copysign(1, v), pf_format_of(t)->precision);
   default: return v == 0 || !isfinite(v) ? v : shorten(v, how);
   }
 }
 
 bool pf_simpler_value(pf_dtype t, uint64_t bits, int how, uint64_t *out)
 {
-  *out = pf_encode(t, simplify(pf_decode(t, bits), how));
+  *out = pf_encode(t, simplify(t, pf_decode(t, bits), how));
   return *out != bits && pf_burden_of_value(t, *out) < pf_burden_of_value(t, bits);
 }
 
