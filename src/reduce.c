@@ -48,12 +48,23 @@ static pf_status unless_no_memory(pf_status s)
   return s == PF_OK || s == PF_NO_MEMORY ? s : PF_UNSUPPORTED;
 }
 
+/* Elements that share storage are what was written last. */
+static pf_status settle(pf_arena *a, pf_case *c)
+{
+  const pf_case loose = *c;
+  for (pf_role r = PF_X; r < PF_OUT; r++)
+    if (c->operand[r].present && pf_operand_overlaps(&c->operand[r]))
+      return pf_case_spell(&loose, a, c);
+  return PF_OK;
+}
+
 pf_status pf_reduce_make(const pf_reducible *from, const pf_reduction *how, int64_t index,
                          pf_arena *a, uint8_t **out, size_t *size)
 {
   pf_case c = from->what;
   PF_TRY(how->make(how->part, index, a, &c));
   PF_TRY(unless_no_memory(pf_case_finish(&c, NULL)));
+  PF_TRY(unless_no_memory(settle(a, &c)));
   const pf_burden burden = pf_burden_of(&c);
   if (pf_burden_compare(&burden, &from->burden) >= 0)
     return PF_UNSUPPORTED;

@@ -130,13 +130,13 @@ for signal in INT TERM; do
   rm -f best
   status=0
   # a job in the background would not see SIGINT
-  { timeout --foreground -s $signal 2.5 "$program" minimize --engine ./fragile.so:slow twelve -o best >out 2>err; } 2>/dev/null
+  { timeout --foreground -s $signal 4 "$program" minimize --engine ./fragile.so:slow twelve -o best >out 2>err; } 2>/dev/null
   status=$?
   [ $status != 124 ] || status=0
   expect "SIG$signal" 0 "prints ': interrupted\$'" 'is_archive best' \
     'precfuzz check -q --engine ./fragile.so:slow best; [ $? = 1 ]' '[ -z "$(ls | grep -v "^best\$" | grep best)" ]'
 done
-run --engine ./fragile.so:slow --time-limit 2 twelve -o best
+run --engine ./fragile.so:slow --time-limit 4 twelve -o best
 expect 'a time limit' 0 "prints ': time is up\$'" 'precfuzz check -q --engine ./fragile.so:slow best; [ $? = 1 ]'
 
 # The limit of file sizes stands for a disk that is full: from the beginning, and from the middle on.

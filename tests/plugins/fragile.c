@@ -50,7 +50,7 @@ static float do_deed(const pfe_call *call)
   for (; is("hangs");)
     pause();
   if (is("slow"))
-    usleep(60000);
+    usleep(150000);
   fragile.state = fragile.state * 1664525 + 1013904223;
   return is("sometimes") ? fragile.state >> 16 < 0x5555 : 1;
 }
