@@ -1,6 +1,6 @@
-/* Where a finding ends the process: one of 64 frames, the same one for the same finding.  ClusterFuzz
-   and its like group crashes by the frames on top of the stack and the line of the assertion.  Each
-   function says its name, so that no compiler takes two of them for one. */
+/* Where a finding ends the process: one of 64 frames, the same one for the same finding.
+   ClusterFuzz and its like group crashes by the frames on top of the stack and the line of the
+   assertion.  Each function says its name, so that no compiler takes two of them for one. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -16,8 +16,8 @@ typedef struct pf_finding {
   char at[PF_FINDING_AT];
 } pf_finding;
 
-/* Of a result that is a finding, while its problem lives.  a: for what it takes to know, beside what
-   the result points to.  PF_NO_MEMORY, or PF_OK. */
+/* Of a result that is a finding, while its problem lives.  a: for what it takes to know, beside
+   what the result points to.  PF_OK, or PF_NO_MEMORY: all but the step is known then. */
 pf_status pf_finding_of(const pf_result *r, const pf_oracle *oracle, pf_arena *a, pf_finding *out);
 bool pf_finding_equal(const pf_finding *a, const pf_finding *b);
 /* The same for the same finding, in every build. */

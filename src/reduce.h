@@ -31,7 +31,7 @@ typedef struct pf_burden {
 typedef struct pf_reducible {
   pf_case what;
   pf_burden burden;
-  pf_values told[PF_OUT];  /* how the archive told the values, in case that stays the shortest way */
+  pf_values told[PF_OUT];  /* how the archive told the values: may stay the shortest way */
 } pf_reducible;
 
 typedef struct pf_reduction {
@@ -45,9 +45,9 @@ typedef struct pf_reduction {
 /* In the order in which they pay off; ends with name == NULL. */
 extern const pf_reduction pf_reductions[];
 
-/* 0: zero; 1: one; 2: minus one; then powers of two, small exponents first; then significands
-   with more and more bits, of as many those with fewer set; infinity, NaN, and last a NaN with another payload or sign than pf_encode
-   gives. */
+/* 0: zero; 1: one; 2: minus one; then powers of two, small exponents first; then significands with
+   more and more bits, of as many those with fewer set; infinity; NaN, and last a NaN with another
+   payload or sign than pf_encode gives. */
 uint64_t pf_burden_of_value(pf_dtype t, uint64_t bits);
 pf_burden pf_burden_of(const pf_case *spelled);
 /* < 0: a is simpler, > 0: b is; 0: neither. */
@@ -57,8 +57,8 @@ int pf_burden_compare(const pf_burden *a, const pf_burden *b);
    pf_archive_decode does. */
 pf_status pf_reduce_open(const uint8_t *data, size_t size, pf_arena *a, pf_reducible *out,
                          pf_error *e);
-/* Candidate `index` (from 0) of a reduction, as an archive in the arena.  PF_UNSUPPORTED where it is
-   no case, or none that is simpler; PF_NO_MEMORY. */
+/* Candidate `index` (from 0) of a reduction, as an archive in the arena.  PF_UNSUPPORTED where it
+   is no case, or none that is simpler; PF_NO_MEMORY. */
 pf_status pf_reduce_make(const pf_reducible *from, const pf_reduction *how, int64_t index,
                          pf_arena *a, uint8_t **out, size_t *size);
 

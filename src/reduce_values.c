@@ -37,7 +37,7 @@ static double shorten(double v, int how)
   }
 }
 
-/* BEYOND_ONE: so large that the dtype lacks the sum with 1; two such values round where it took long
+/* BEYOND_ONE: so large that the dtype lacks the sum with 1; the two round where it took long
    significands before. */
 static double simplify(pf_dtype t, double v, int how)
 {

@@ -18,16 +18,16 @@ FNR == 1 {
 
 /^ASSERTION FAILED: / && assertion == "" { assertion = $0 }
 
-# "    #7 0x55d0c8a3 in finding_17 fuzz/frames.c:20:1"; a second stack begins at 0 again
-/^ *#[0-9]+ 0x[0-9a-f]+ in / {
-  if ($1 == "#0" && seen_stack == log_name)
-    taken = 3
-  seen_stack = log_name
-  ignored = $4 ~ /^(abort|raise|gsignal|__GI_|pthread_kill|__pthread_kill|fuzzer::|__sanitizer|__interceptor_|\(|.*[Ss]tack[Tt]race)/ ||
-            $0 ~ /\/lib[^ ]*\/libc/
-  if (!ignored && taken < 3) {
-    frames = frames (taken++ ? " " : "") $4
-  }
+# The runtime's own frames.
+function is_runtime(name)
+{
+  return name ~ /^(abort|raise|gsignal|__GI_|pthread_kill|__pthread_kill|fuzzer::)/ ||
+         name ~ /^(__sanitizer|__interceptor_|\()/
+}
+
+# "    #7 0x55d0c8a3 in finding_17 fuzz/frames.c:20:1"
+/^ *#[0-9]+ 0x[0-9a-f]+ in / && taken < 3 && !is_runtime($4) {
+  frames = frames (taken++ ? " " : "") $4
 }
 
 END {

@@ -3,6 +3,7 @@
 # groups by the rule that ClusterFuzz uses (crash_groups.awk).
 #
 # Prints "ok NAME" or "not ok NAME" for each test; exit status 1 if one is not ok.
+# shellcheck disable=SC2317  # functions are called by check
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 

@@ -4,7 +4,7 @@
 #
 # Prints "ok NAME" or "not ok NAME" for each test; exit status 1 if one is not ok.
 # PRECFUZZ names the program (build/precfuzz).
-# shellcheck disable=SC2016,SC2317  # conditions are evaluated by expect
+# shellcheck disable=SC2016,SC2034,SC2238,SC2317  # conditions are evaluated by expect; cut is a file
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 

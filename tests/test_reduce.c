@@ -176,7 +176,7 @@ static void test_kept(void **unused)
                "columns", "linear x=s8[1,1] y=s8[1,1] bias=s8[1] x.bits=01 y.bits=03 bias.bits=06");
   assert_gives("matmul_add x=s8[2,1,1] y=s8[2,1,1] bias=s8[2,1,1] x.bits=1,2 y.bits=3,4 "
                "bias.bits=5,6", "batches",
-               "matmul_add x=s8[1,1,1] y=s8[1,1,1] bias=s8[1,1,1] x.bits=02 y.bits=04 bias.bits=06");
+               "matmul_add x=s8[1,1,1] y=s8[1,1,1] bias=s8[1,1,1] x.bits=2 y.bits=4 bias.bits=6");
   assert_gives("matmul x=s8[1,1,2,1] y=s8[1,1] x.bits=1,2 y.bits=3", "dimensions",
                "matmul x=s8[1,2,1] y=s8[1,1] x.bits=01,02 y.bits=03");
   assert_gives("matmul_add x=s8[1,1] y=s8[1,2] bias=s8[1,2] x.bits=1 y.bits=3,4 bias.bits=5,6",

@@ -58,7 +58,7 @@ static void take(void *user, const pf_result *result)
   r->findings += pf_verdict_is_finding(result->verdict);
 }
 
-/* One of the engines a case; some cases by the promise of their graph, so that there are findings. */
+/* One of the engines a case; some by the promise of their graph, so that there are findings. */
 static void test_hash(void **unused)
 {
   static const pf_filter filter = {.max_work = WORK};

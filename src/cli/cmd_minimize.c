@@ -36,8 +36,8 @@ static const char doc[] =
     "that hangs takes --timeout each time.  A finding that does not show every time is tried more "
     "often; how often it shows of 20 tries is told.\n\n"
     "Ctrl-C ends with the best case so far.\n\n"
-    "Exit status: 0 OUT shows the finding, 2 FILE shows none or an option is wrong, 3 the machinery "
-    "failed, or OUT could not be written (the case is printed all the same).";
+    "Exit status: 0 OUT shows the finding, 2 FILE shows none or an option is wrong, 3 the "
+    "machinery failed, or OUT could not be written (the case is printed all the same).";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -1,5 +1,5 @@
-/* A file's finding: which it is, how often it shows, and a simpler case for it, kept in a file on the
-   way. */
+/* A file's finding: which it is, how often it shows, and a simpler case for it, kept in a file on
+   the way. */
 #include "minimize_file.h"
 
 #include <inttypes.h>
@@ -58,8 +58,9 @@ static int nothing_found(const pf_choice *c, const pf_case_file *f, int tries)
 {
   const char *name = f->file.name;
   if (c->known)
-    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: shows only what is known: %s (--known none takes it)",
-                       name, c->known->name);
+    return pf_cli_fail(PF_EXIT_BAD_INPUT,
+                       "%s: shows only what is known: %s (--known none takes it)", name,
+                       c->known->name);
   if (c->other[0])
     return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: does not show '%s' in %d tries, but '%s'", name,
                        c->job->signature, tries, c->other);
@@ -90,7 +91,8 @@ static int find(pf_minimize_job *job, const pf_case_file *f, pf_minimized_file *
 
 static bool late(const pf_minimize_job *job)
 {
-  return pf_interrupted() || (job->seconds > 0 && pf_progress_seconds(&job->progress) >= job->seconds);
+  const bool limited = job->seconds > 0;
+  return pf_interrupted() || (limited && pf_progress_seconds(&job->progress) >= job->seconds);
 }
 
 /* A hang takes its whole time each time. */

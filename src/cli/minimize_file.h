@@ -25,14 +25,14 @@ typedef struct pf_minimized_file {
 typedef struct pf_minimize_job {
   pf_settings *settings; /* open; its options are narrowed to the finding */
   const char *signature; /* of the finding that is wanted; NULL: the first that is not known */
-  const char *output;    /* gets the case as it is first, then better ones, each whole or not at all */
+  const char *output;    /* gets the case as it is, then better ones, each whole or not at all */
   double seconds;        /* at most; 0: no limit */
   pf_progress progress;
 } pf_minimize_job;
 
 /* The case in `file`, read into the session's arena, must show a finding.  Interrupts and the limit
-   end it early with what is best so far.  out->now lives in *keep, out->best in the session's arena;
-   both are there even where the last of them could not be written.  An exit code, its message
+   end it early with what is best so far.  out->now lives in *keep, out->best in the session's
+   arena; both are there even where the last of them could not be written.  An exit code, its message
    printed. */
 int pf_minimize_file(pf_minimize_job *job, const pf_case_file *file, pf_arena *keep,
                      pf_minimized_file *out);
