@@ -6,16 +6,17 @@
 #include "row_parser.h"
 #include "session_parts.h"
 
-/* All that pf_plan_parse reads of a case without scales, and which rows are asked for. */
+/* All that pf_plan_parse reads of a case, and which rows are asked for. */
 typedef struct pf_row_key {
   pf_graph graph;
   pf_dtype dtype[PF_ROLE_COUNT];
   bool present[PF_ROLE_COUNT];
+  pf_scale_kind scale[2];  /* of x and y */
   uint32_t alpha, beta;    /* dtypes that hold it, a bit each */
   int strategies;          /* 0: the graph's own */
 } pf_row_key;
 
-enum { KEPT = 1024 };
+enum { KEPT = 512 };
 
 typedef struct pf_row_cache {
   pf_row_key key[KEPT];
@@ -42,6 +43,8 @@ static void key_of(const pf_options *o, const pf_case *c, pf_row_key *key)
     key->dtype[r] = c->operand[r].dtype;
     key->present[r] = c->operand[r].present;
   }
+  key->scale[0] = c->operand[PF_X].scale.kind;
+  key->scale[1] = c->operand[PF_Y].scale.kind;
   if (pf_graph_of(c->graph)->has_c) {
     key->alpha = holders(c->alpha);
     key->beta = holders(c->beta);
@@ -141,7 +144,7 @@ pf_status pf_rows_bind(pf_session *s, const pf_case *c, const pf_row_set **out)
   take_strategies(s->rows, o);
   key_of(o, c, &key);
   const size_t at = place_of(&key);
-  const bool kept = !pf_graph_of(c->graph)->scaled && !has_texts(o);
+  const bool kept = !has_texts(o);
   pf_row_set **set = kept ? &s->rows->set[at] : &s->rows->passing;
   const bool known = kept && *set && !memcmp(&s->rows->key[at], &key, sizeof key);
   if (!known)
