@@ -54,10 +54,11 @@ static void key_of(const pf_options *o, const pf_case *c, pf_row_key *key)
 
 static size_t place_of(const pf_row_key *key)
 {
-  const unsigned char *bytes = (const unsigned char *)key;
+  uint32_t words[sizeof *key / sizeof(uint32_t)];
   uint64_t hash = 0;
-  for (size_t i = 0; i < sizeof *key; i++)
-    hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  memcpy(words, key, sizeof words);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    hash = (hash ^ words[i]) * 0x100000001b3u;
   return (size_t)(pf_hash(hash) % KEPT);
 }
 
@@ -84,6 +85,15 @@ static int rows_of(const pf_options *o, pf_graph graph)
   return n;
 }
 
+static int first_same(const pf_row_set *s, int i)
+{
+  int j = 0;
+  while (j < i && (s->row[i].status || s->row[j].status ||
+                   !pf_plan_equal(&s->row[j].plan, &s->row[i].plan)))
+    j++;
+  return j;
+}
+
 /* In place of *set. */
 static pf_status bind_all(const pf_options *o, const pf_case *c, pf_row_set **set)
 {
@@ -102,6 +112,8 @@ static pf_status bind_all(const pf_options *o, const pf_case *c, pf_row_set **se
   for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
     if (r->graph == c->graph && !r->by_name)
       bind(c, &s->row[n++], r->strategy, r->text);
+  for (int i = 0; i < rows; i++)
+    s->row[i].same = first_same(s, i);
   bind(c, &s->promise, pf_graph_of(c->graph)->promises, NULL);
   return PF_OK;
 }

@@ -27,6 +27,18 @@ static void check_row(const pf_bound_row *r, const char *name, const pf_case *c)
     assert_true(pf_plan_equal(&r->plan, &plan) && !strcmp(r->plan.strategy, name));
 }
 
+static void check_same(const pf_row_set *set)
+{
+  for (int i = 0; i < set->rows; i++) {
+    int first = i;
+    for (int j = i - 1; j >= 0; j--)
+      if (!set->row[i].status && !set->row[j].status &&
+          pf_plan_equal(&set->row[i].plan, &set->row[j].plan))
+        first = j;
+    assert_int_equal(set->row[i].same, first);
+  }
+}
+
 static void check_case(pf_session *s, const pf_case *c)
 {
   const pf_row_set *set;
@@ -36,6 +48,7 @@ static void check_case(pf_session *s, const pf_case *c)
     if (r->graph == c->graph && !r->by_name && n < set->rows)
       check_row(&set->row[n++], r->strategy, c);
   assert_int_equal(n, set->rows);
+  check_same(set);
   check_row(&set->promise, pf_graph_of(c->graph)->promises, c);
 }
 
