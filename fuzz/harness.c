@@ -26,6 +26,18 @@ typedef struct pf_harness {
 
 static pf_harness harness;
 
+/* What all but one case in a million need, bytes. */
+enum { CASE_BYTES = 1 << 18, WORK_BYTES = 1 << 21 };
+
+/* Memory that a rare case needs is taken, and touched, at once: then what the process holds does not
+   grow as such cases come by. */
+static pf_status take_memory(pf_arena *a, size_t bytes)
+{
+  const void *taken = pf_alloc(a, bytes);
+  pf_arena_reset(a);
+  return taken ? PF_OK : PF_NO_MEMORY;
+}
+
 static pf_status open_session(const pf_target *t, pf_error *e)
 {
   pf_options *o = &harness.options;
@@ -47,6 +59,10 @@ static pf_status open_session(const pf_target *t, pf_error *e)
     if (!harness.counters)
       s = pf_fail(e, PF_BAD_INPUT, 0, "PRECFUZZ_STATS: cannot map %s", stats);
   }
+  if (!s)
+    s = take_memory(&harness.session.cases, CASE_BYTES);
+  if (!s)
+    s = take_memory(&harness.session.work, WORK_BYTES);
   return s ? s : pf_mpfr_oracle_new(&harness.session.oracle);
 }
 

@@ -8,7 +8,7 @@ BEGIN {
   order = "library quiet measure blas dense cblas_calls cblas_parts onednn_abi onednn_parts " \
           "ort_abi ort_model ort_parts xnnpack_abi engines version status " \
           "memory directed format isa isa_target dtype rounding_lanes rounding_loops " \
-          "rounding reader graph values values_draw values_float values_integer control " \
+          "rounding reader graph values values_draw values_pack values_float values_integer control " \
           "scale case operand form_text_scan form_text form_fuzz_head form_fuzz " \
           "form_archive_fields form_archive problem problem_parts reduce reduce_parts row row_parser declared " \
           "truth engine reference_loops reference reference_lanes_loops " \
