@@ -34,6 +34,7 @@ int pf_cmd_export(int argc, char **argv);
 int pf_cmd_explain(int argc, char **argv);
 int pf_cmd_show(int argc, char **argv);
 int pf_cmd_encode(int argc, char **argv);
+int pf_cmd_emit(int argc, char **argv);
 int pf_cmd_random(int argc, char **argv);
 int pf_cmd_regress(int argc, char **argv);
 int pf_cmd_minimize(int argc, char **argv);

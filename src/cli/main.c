@@ -14,6 +14,7 @@ static const pf_command commands[] = {
   {"explain", "shows the error that each step of each strategy adds", pf_cmd_explain},
   {"show", "prints what a case asks", pf_cmd_show},
   {"encode", "turns a line of text into a case file", pf_cmd_encode},
+  {"emit", "writes a case as a program that needs no precfuzz", pf_cmd_emit},
   {"random", "judges random cases", pf_cmd_random},
   {"minimize", "makes the case that shows a finding small and simple", pf_cmd_minimize},
   {"regress", "replays the known findings: are they still there?", pf_cmd_regress},
