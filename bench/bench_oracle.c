@@ -116,17 +116,15 @@ static void judge(subject *s, int asks, pf_tally *tally)
 {
   pf_encloser *e = open_encloser(s, asks);
   pf_span span[ROWS];
-  int64_t inside[PF_BLOCK];
-  memset(inside, -1, sizeof inside);
+  uint64_t inside = ((uint64_t)1 << OUTPUTS) - 1;
   pf_enclose_block(e, 0, OUTPUTS, span);
   for (int a = 0; a < asks; a++)
-    pf_span_compare(e, &span[a], s->got[a], OUTPUTS, inside);
+    inside &= pf_span_compare(e, &span[a], s->got[a], OUTPUTS);
+  for (int a = 0; a < asks; a++)
+    tally[a].judged += __builtin_popcountll(inside);
   for (int64_t i = 0; i < OUTPUTS; i++)
-    if (!inside[i])
+    if (!(inside >> i & 1))
       judge_element(s, e, asks, i, tally);
-    else
-      for (int a = 0; a < asks; a++)
-        tally[a].judged++;
 }
 
 static void run_judged(void *state)

@@ -59,9 +59,8 @@ typedef struct pf_span {
 /* The same for n <= PF_BLOCK elements from `from` on, out[asks], in less time and a little less
    sharply. */
 void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out);
-/* inside[n], masks: cleared where got[i] is not in the span. */
-void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,
-                     int64_t *inside);
+/* Which of the n elements of got are in the span: bit i for got[i]. */
+uint64_t pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n);
 
 /* Two asks with the same answers for every element. */
 bool pf_encloser_alike(const pf_encloser *e, int ask, int other);

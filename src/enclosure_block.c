@@ -15,6 +15,7 @@
    left to the careful paths, of which NaN says that they have the word: elements where zero would
    pass, open classes, rows that round otherwise than to nearest. */
 #include <math.h>
+#include <string.h>
 
 #include "enclosure_block_parts.h"
 #include "interpret.h"
@@ -31,23 +32,22 @@ typedef struct pf_block_walk {
   pf_span span[PF_MAX_STEPS];      /* not initialized */
 } pf_block_walk;
 
-static void copy_block(const double *values, int64_t from, int n, double *to)
+/* n values as whole lanes: themselves, or a copy with zeros behind it. */
+static const double *whole_block(const double *values, int n, double *copy)
 {
-  memcpy(to, values + from, (size_t)n * sizeof *to);
+  if (n == pf_block_padded(n))
+    return values;
+  memcpy(copy, values, (size_t)n * sizeof *copy);
   for (int i = n; i < pf_block_padded(n); i++)
-    to[i] = 0;
+    copy[i] = 0;
+  return copy;
 }
 
-/* Ends of values that are known: a NaN is written as round_pair has it. */
-static void copy_points(const double *values, int64_t from, int n, pf_span *to)
+static void copy_points(const pf_block_walk *w, const double *values, pf_span *to)
 {
-  copy_block(values, from, n, to->lo);
-  copy_block(values, from, n, to->hi);
-  for (int i = 0; i < n; i++)
-    if (isnan(to->lo[i])) {
-      to->lo[i] = INFINITY;
-      to->hi[i] = -INFINITY;
-    }
+  double copy[PF_BLOCK];
+  w->encloser->block->loops->points(whole_block(values + w->from, w->n, copy),
+                                    pf_block_padded(w->n), to->lo, to->hi);
 }
 
 /* What a step reads; c or the bias is copied to *copy. */
@@ -60,7 +60,7 @@ static pf_block_ends ends_of(const pf_block_walk *w, int ref, pf_span *copy, int
   }
   const bool is_c = ref == PF_REF_C;
   *precision = pf_format_of(p->what->operand[is_c ? PF_C : PF_BIAS].dtype)->precision;
-  copy_points(is_c ? p->c_values : p->bias_values, w->from, w->n, copy);
+  copy_points(w, is_c ? p->c_values : p->bias_values, copy);
   return (pf_block_ends){copy->lo, copy->hi};
 }
 
@@ -73,7 +73,7 @@ static void walk_sum(pf_block_walk *w, int i)
   w->precision[i] = s->out.precision;
   w->ends[i] = (pf_block_ends){span->lo, span->hi};
   if (w->ask->replayed[i]) {
-    copy_points(w->ask->replayed[i], w->from, w->n, span);
+    copy_points(w, w->ask->replayed[i], span);
     return;
   }
   const int group = w->ask->group[i];
@@ -181,10 +181,10 @@ void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
   }
 }
 
-void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,
-                     int64_t *inside)
+uint64_t pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n)
 {
-  double block[PF_BLOCK];
-  copy_block(got, 0, n, block);
-  e->block->loops->compare(&(pf_block_ends){span->lo, span->hi}, block, pf_block_padded(n), inside);
+  double copy[PF_BLOCK];
+  const uint64_t inside = e->block->loops->compare(&(pf_block_ends){span->lo, span->hi},
+                                                   whole_block(got, n, copy), pf_block_padded(n));
+  return n < 64 ? inside & (((uint64_t)1 << n) - 1) : inside;
 }

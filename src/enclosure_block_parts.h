@@ -5,7 +5,8 @@
 #define PF_ENCLOSURE_BLOCK_H
 
 #include "enclosure_parts.h"
-#include "lanes.h"
+
+enum { PF_LANES_WIDTH = 8 };  /* elements come in multiples of it, products are summed in as many parts */
 
 /* What one group's elements have in common.  Masks are 0 or -1. */
 typedef struct pf_block_rates {
@@ -60,8 +61,15 @@ typedef struct pf_block_ends {
 } pf_block_ends;
 
 typedef struct pf_block_loops {
+  /* magic is 1.5 * 2^(52 + q).  True if all k numbers are less than 2^(51 + q) and multiples of 2^q: then
+     the last bit of *places, at bit i, tells that all are multiples of 2^(q + i), and *absolute is
+     the sum of their absolute values; no bit: all are 0. */
+  bool (*scan_grid)(const double *v, int64_t k, double magic, uint64_t *places, double *absolute);
+  /* Of k finite numbers the greatest power of two that all are multiples of, infinite where all are
+     0, and the sum of their absolute values.  Others are left out; true if there are none. */
   bool (*scan)(const double *v, int64_t k, double *unit, double *absolute);
-  void (*dots)(const double *x, const double *y, int64_t k, int n, double *sum, double *absolute);
+  void (*dots)(const double *x, const double *y, int64_t k, int rows, int n, double *sum,
+               double *absolute);
   void (*dots2)(const double *x, const double *y, int64_t k, int n, double *sum, double *tail,
                 double *absolute, double *radius);
   uint64_t (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
@@ -71,7 +79,8 @@ typedef struct pf_block_loops {
               double *lo, double *hi);
   void (*scale)(const pf_block_format *f, const pf_block_ends *a, const double *factor, bool exact,
                 int n, double *lo, double *hi);
-  void (*compare)(const pf_block_ends *a, const double *got, int n, int64_t *inside);
+  uint64_t (*compare)(const pf_block_ends *a, const double *got, int n);
+  void (*points)(const double *v, int n, double *lo, double *hi);
 } pf_block_loops;
 /* isa: one that the machine has. */
 const pf_block_loops *pf_block_loops_of(pf_isa isa);

@@ -5,23 +5,30 @@
 #include "directed.h"
 #include "enclosure_block_parts.h"
 
-/* Elements of a block in one row of the output: vectors of y follow one another. */
+/* Elements of a block in one row of the output, or in several whole ones of a batch: vectors of x and
+   of y follow one another. */
 typedef struct pf_block_run {
-  int at, n;
+  int at, rows, n;  /* n elements a row */
   int64_t x, y;     /* vectors */
 } pf_block_run;
 
 static bool next_run(const pf_problem *p, int64_t from, int n, pf_block_run *r)
 {
   const pf_shape *s = &p->shape;
-  r->at += r->n;
+  r->at += r->rows * r->n;
   if (r->at >= n)
     return false;
-  const int64_t element = from + r->at;
-  const int64_t column = element % s->n, row = element / s->n, b = row / s->m;
-  r->x = p->x_line[b] + row % s->m;
+  const int64_t element = from + r->at, left = n - r->at;
+  const int64_t row = element / s->n, column = element - row * s->n;
+  const int64_t b = row / s->m, line = row - b * s->m;
+  r->x = p->x_line[b] + line;
   r->y = p->y_line[b] + column;
-  r->n = s->n - column < n - r->at ? (int)(s->n - column) : n - r->at;
+  r->rows = 1;
+  r->n = (int)(s->n - column < left ? s->n - column : left);
+  if (!column && left >= s->n) {
+    const int64_t whole = left / s->n;
+    r->rows = (int)(s->m - line < whole ? s->m - line : whole);
+  }
   return true;
 }
 
@@ -36,14 +43,16 @@ static void fill_products(const pf_encloser *e, const pf_group *g, int64_t from,
     const double *x = g->x.values + r.x * k, *y = g->y.values + r.y * k;
     const pf_line *x_line = &g->x.line[r.x], *y_line = &g->y.line[r.y];
     if (g->narrow)
-      loops->dots(x, y, k, r.n, t->sum + r.at, t->absolute + r.at);
-    else
-      loops->dots2(x, y, k, r.n, t->sum + r.at, t->tail + r.at, t->absolute + r.at,
-                   t->radius + r.at);
-    for (int j = 0; j < r.n; j++) {
-      t->unit[r.at + j] = none ? INFINITY : x_line->unit * y_line[j].unit;
-      t->finite[r.at + j] = x_line->absolute * y_line[j].absolute;
-      t->exposed[r.at + j] = scaled ? fmax(x_line->absolute, y_line[j].absolute) : 0;
+      loops->dots(x, y, k, r.rows, r.n, t->sum + r.at, t->absolute + r.at);
+    for (int row = 0, at = r.at; row < r.rows; row++, at += r.n, x_line++) {
+      if (!g->narrow)
+        loops->dots2(x + row * k, y, k, r.n, t->sum + at, t->tail + at, t->absolute + at,
+                     t->radius + at);
+      for (int j = 0; j < r.n; j++) {
+        t->unit[at + j] = none ? INFINITY : x_line->unit * y_line[j].unit;
+        t->finite[at + j] = x_line->absolute * y_line[j].absolute;
+        t->exposed[at + j] = scaled ? fmax(x_line->absolute, y_line[j].absolute) : 0;
+      }
     }
   }
   if (g->narrow) {
@@ -94,8 +103,9 @@ static void fill_integers(const pf_encloser *e, const pf_group *g, int64_t from,
   const int64_t k = p->shape.k, lowest = (int64_t)pf_lowest(acc);
   const uint64_t mask = (uint64_t)((int64_t)acc->max - lowest);
   for (pf_block_run r = {0}; next_run(p, from, n, &r);)
-    for (int j = 0; j < r.n; j++) {
-      const double *x = g->x.values + r.x * k, *y = g->y.values + (r.y + j) * k;
+    for (int j = 0; j < r.rows * r.n; j++) {
+      const double *x = g->x.values + (r.x + j / r.n) * k;
+      const double *y = g->y.values + (r.y + j % r.n) * k;
       uint64_t sum = 0;
       for (int64_t i = 0; i < k; i++)
         sum += residue(x[i]) * residue(y[i]);

@@ -1,6 +1,7 @@
 /* What can be known before an element is looked at: operands after casts, which steps share a sum,
    and the results of rows that fix their bits. */
 #include <math.h>
+#include <string.h>
 
 #include "bound.h"
 #include "directed.h"
@@ -8,16 +9,40 @@
 #include "engine_reference.h"
 #include "interpret.h"
 
+/* Where the first few numbers tell of what size all are, those of a narrow format are multiples of a
+   power of two not too far below.  The exponent of one that may be, with 2^7 to spare above. */
+static int likely_grid(const double *v, int64_t k)
+{
+  double most = 0;
+  for (int64_t i = 0; i < k && i < 8; i++)
+    most = fabs(v[i]) > most ? fabs(v[i]) : most;
+  uint64_t bits;
+  memcpy(&bits, &most, sizeof bits);
+  return (int)(bits >> 52) - 1023 + 8 - 51;
+}
+
+static void scan_line(const pf_block_loops *loops, const double *v, int64_t k, pf_line *to)
+{
+  const int q = likely_grid(v, k);
+  uint64_t places;
+  double absolute;
+  if (q >= -1000 && q <= 900 && loops->scan_grid(v, k, 1.5 * pf_power(52 + q), &places, &absolute)) {
+    to->special = false;
+    to->quantum = places ? q + __builtin_ctzll(places) : PF_NO_QUANTUM;
+    to->unit = places ? pf_power(to->quantum) : INFINITY;
+  } else {
+    to->special = !loops->scan(v, k, &to->unit, &absolute);
+    to->quantum = to->unit < INFINITY ? pf_last_bit(to->unit) : PF_NO_QUANTUM;
+  }
+  to->absolute = absolute * (1 + 0x1p-20);
+}
+
 const pf_line *pf_scan_lines(const double *v, int64_t lines, int64_t k, pf_arena *a)
 {
   const pf_block_loops *loops = pf_block_loops_of(pf_isa_best());
   pf_line *line = pf_alloc_array_raw(a, (size_t)lines, sizeof *line);
-  for (int64_t i = 0; line && i < lines; i++) {
-    double absolute;
-    line[i].special = !loops->scan(v + i * k, k, &line[i].unit, &absolute);
-    line[i].quantum = line[i].unit < INFINITY ? pf_last_bit(line[i].unit) : PF_NO_QUANTUM;
-    line[i].absolute = absolute * (1 + 0x1p-20);
-  }
+  for (int64_t i = 0; line && i < lines; i++)
+    scan_line(loops, v + i * k, k, &line[i]);
   return line;
 }
 

@@ -180,20 +180,16 @@ static void count_weak(pf_bench *b, const pf_span *span, uint64_t settled_ones)
 /* Of which elements of a block are all results inside their spans?  A bit each. */
 static uint64_t settle_at_once(pf_bench *b, pf_span *span, int64_t from, int n)
 {
-  int64_t inside[PF_BLOCK];
-  uint64_t bits = 0;
+  uint64_t bits = n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
   pf_enclose_block(b->encloser, from, n, span);
-  memset(inside, -1, sizeof inside);
   for (int i = 0; i < b->comparisons; i++) {
     const pf_comparison *c = &b->comparison[i];
     if (!is_judged(c))
       continue;
-    pf_span_compare(b->encloser, &span[c->ask], b->run[c->run].got + from, n, inside);
+    bits &= pf_span_compare(b->encloser, &span[c->ask], b->run[c->run].got + from, n);
     if (c->other_run >= 0)
-      pf_span_compare(b->encloser, &span[c->other_ask], b->run[c->other_run].got + from, n, inside);
+      bits &= pf_span_compare(b->encloser, &span[c->other_ask], b->run[c->other_run].got + from, n);
   }
-  for (int i = 0; i < n; i++)
-    bits |= (uint64_t)(inside[i] & 1) << i;
   count_weak(b, span, bits);
   return bits;
 }
