@@ -29,6 +29,7 @@ typedef struct pf_block_walk {
   pf_block_ends ends[PF_MAX_STEPS];
   int precision[PF_MAX_STEPS];     /* of the ends, bits */
   uint64_t weak;                   /* of any sum so far */
+  pf_span *out;                    /* what the last step comes to */
   pf_span span[PF_MAX_STEPS];      /* not initialized */
 } pf_block_walk;
 
@@ -41,6 +42,14 @@ static const double *whole_block(const double *values, int n, double *copy)
   for (int i = n; i < pf_block_padded(n); i++)
     copy[i] = 0;
   return copy;
+}
+
+static void copy_span(const pf_span *from, int n, pf_span *to)
+{
+  const size_t bytes = (size_t)pf_block_padded(n) * sizeof *to->lo;
+  memcpy(to->lo, from->lo, bytes);
+  memcpy(to->hi, from->hi, bytes);
+  to->weak = from->weak;
 }
 
 static void copy_points(const pf_block_walk *w, const double *values, pf_span *to)
@@ -64,12 +73,17 @@ static pf_block_ends ends_of(const pf_block_walk *w, int ref, pf_span *copy, int
   return (pf_block_ends){copy->lo, copy->hi};
 }
 
+static pf_span *span_of(pf_block_walk *w, int i)
+{
+  return i == w->ask->plan->count - 1 ? w->out : &w->span[i];
+}
+
 static void walk_sum(pf_block_walk *w, int i)
 {
   pf_encloser *e = w->encloser;
   pf_block *b = e->block;
   const pf_step *s = &w->ask->plan->step[i];
-  pf_span *span = &w->span[i];
+  pf_span *span = span_of(w, i);
   w->precision[i] = s->out.precision;
   w->ends[i] = (pf_block_ends){span->lo, span->hi};
   if (w->ask->replayed[i]) {
@@ -77,12 +91,13 @@ static void walk_sum(pf_block_walk *w, int i)
     return;
   }
   const int group = w->ask->group[i];
-  if (!b->filled[group])
+  const pf_span *all = &b->sum[group].span;
+  if (!b->sum[group].filled)
     pf_block_fill(e, group, w->from, w->n);
-  const pf_block_ends sum = {b->span[group].lo, b->span[group].hi};
-  w->weak |= b->span[group].weak;
+  const pf_block_ends sum = {all->lo, all->hi};
+  w->weak |= all->weak;
   if (w->ask->declared) {
-    memcpy(span, &b->span[group], sizeof *span);
+    copy_span(all, w->n, span);
     pf_declared_blank(e, w->ask, i, w->n, span);
   }
   if (pf_format_equal(&s->out, &e->group[group].step->acc.format)) {
@@ -111,8 +126,8 @@ static void walk_scale(pf_block_walk *w, int i, const pf_block_format *f, const 
   for (int j = w->n; j < pf_block_padded(w->n); j++)
     factor[j] = 0;
   const bool exact = (short_factors && precision + 24 <= 53) || !f->shift;
-  w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), w->span[i].lo,
-                                   w->span[i].hi);
+  pf_span *to = span_of(w, i);
+  w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), to->lo, to->hi);
 }
 
 static void walk_elementwise(pf_block_walk *w, int i)
@@ -121,7 +136,7 @@ static void walk_elementwise(pf_block_walk *w, int i)
   const pf_block_loops *loops = e->block->loops;
   const pf_step *s = &w->ask->plan->step[i];
   const pf_block_format *f = &e->block->plan[w->ask - e->ask].format[i];
-  pf_span *span = &w->span[i];
+  pf_span *span = span_of(w, i);
   pf_span copy, other;
   int precision;
   const pf_block_ends a = ends_of(w, s->a, w->ask->plan->exact[i] ? span : &copy, &precision);
@@ -142,9 +157,10 @@ static void walk_elementwise(pf_block_walk *w, int i)
   }
 }
 
-static void walk(pf_block_walk *w, pf_span *out)
+static void walk(pf_block_walk *w)
 {
   const pf_plan *plan = w->ask->plan;
+  pf_span *out = w->out;
   for (int i = 0; i < plan->count; i++) {
     bool x_side;
     if (plan->step[i].kind <= PF_MULSUM)
@@ -153,18 +169,22 @@ static void walk(pf_block_walk *w, pf_span *out)
       walk_elementwise(w, i);
   }
   const pf_block_ends *last = &w->ends[plan->count - 1];
+  const size_t bytes = (size_t)pf_block_padded(w->n) * sizeof *out->lo;
   out->weak = w->weak;
-  memcpy(out->lo, last->lo, (size_t)pf_block_padded(w->n) * sizeof *out->lo);
-  memcpy(out->hi, last->hi, (size_t)pf_block_padded(w->n) * sizeof *out->hi);
+  if (last->lo == out->lo)
+    return;
+  memcpy(out->lo, last->lo, bytes);
+  memcpy(out->hi, last->hi, bytes);
 }
 
 void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
 {
   pf_block *b = e->block;
-  memset(b->filled, 0, (size_t)e->groups * sizeof *b->filled);
+  for (int i = 0; i < e->groups; i++)
+    b->sum[i].filled = false;
   for (int i = 0; i < e->count; i++) {
     if (e->ask[i].same_as >= 0) {
-      out[i] = out[e->ask[i].same_as];
+      copy_span(&out[e->ask[i].same_as], n, &out[i]);
     } else if (b->plan[i].possible) {
       pf_block_walk w;
       w.encloser = e;
@@ -172,7 +192,8 @@ void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
       w.from = from;
       w.n = n;
       w.weak = 0;
-      walk(&w, &out[i]);
+      w.out = &out[i];
+      walk(&w);
     } else {
       for (int j = 0; j < n; j++)
         out[i].lo[j] = out[i].hi[j] = NAN;

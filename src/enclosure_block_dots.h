@@ -98,42 +98,31 @@ static TARGET bool ISA_NAME(scan)(const double *v, int64_t k, double *unit, doub
   return ALL(finite);
 }
 
-/* v + magic keeps, as an integer in the low bits, by what multiple of its last place v lies beyond it:
-   the bits that differ from magic's.  *missed: what is lost of v that way. */
-INLINE void ISA_NAME(grid_step)(DOUBLES v, DOUBLES magic, LONGS *places, LONGS *missed,
-                                DOUBLES *absolute)
+/* v + magic holds v in its low bits, as an integer times the value of magic's last place: all the bits
+   that differ from magic's, if none of v is lost that way. */
+INLINE void ISA_NAME(grid_step)(DOUBLES v, DOUBLES magic, LONGS *places, LONGS *lost)
 {
   const DOUBLES on_grid = v + magic;
   *places |= (LONGS)on_grid ^ (LONGS)magic;
-  *missed |= (LONGS)(on_grid - magic) ^ (LONGS)v;
-  *absolute += MAGNITUDE(v);
+  *lost |= (LONGS)(on_grid - magic) ^ (LONGS)v;
 }
 
-static TARGET bool ISA_NAME(scan_grid)(const double *v, int64_t k, double magic, uint64_t *places,
-                                       double *absolute)
+static TARGET bool ISA_NAME(scan_grid)(const double *v, int64_t k, double magic, uint64_t *places)
 {
   const DOUBLES base = SPLAT(magic);
-  LONGS set = {0}, missed = {0};
-  DOUBLES sum[VECTORS], a[VECTORS];
-  UNROLL for (int p = 0; p < VECTORS; p++)
-    sum[p] = SPLAT(0);
+  DOUBLES a[VECTORS];
+  LONGS set = {0}, lost = {0};
   int64_t i = 0;
   for (; i + PF_LANES_WIDTH <= k; i += PF_LANES_WIDTH)
     UNROLL for (int p = 0; p < VECTORS; p++)
-      ISA_NAME(grid_step)(ISA_NAME(load)(v + i + p * LANES), base, &set, &missed, &sum[p]);
+      ISA_NAME(grid_step)(ISA_NAME(load)(v + i + p * LANES), base, &set, &lost);
   if (i < k) {
     ISA_NAME(load_few)(v + i, k - i, a);
     UNROLL for (int p = 0; p < VECTORS; p++)
-      ISA_NAME(grid_step)(a[p], base, &set, &missed, &sum[p]);
+      ISA_NAME(grid_step)(a[p], base, &set, &lost);
   }
-  *places = 0;
-  uint64_t lost = 0;
-  for (int l = 0; l < (int)LANES; l++) {
-    *places |= (uint64_t)set[l];
-    lost |= (uint64_t)missed[l];
-  }
-  *absolute = ISA_NAME(total)(sum);
-  return !(lost << 1) && !(*places >> 52);
+  *places = OR_LANES(set);
+  return !(OR_LANES(lost) << 1) && !(*places >> 52);  /* the sign of a zero may be lost */
 }
 
 /* --- sums of products that are exact in double ---------------------------------------------- */
@@ -242,41 +231,119 @@ INLINE void ISA_NAME(dot2_step)(DOUBLES x, DOUBLES y, int p, ISA_NAME(dot2) *d)
   d->absolute[p] += MAGNITUDE(h);
 }
 
-/* For operands of up to 53 bits: the products of x and y + j * k sum to sum[j] + tail[j], within
-   radius[j]. */
-static TARGET void ISA_NAME(dots2)(const double *x, const double *y, int64_t k, int n, double *sum,
-                                   double *tail, double *absolute, double *radius)
+/* Sums over the lanes of what belongs to one element, the high parts one after another by TwoSum. */
+INLINE void ISA_NAME(dot2_total)(const ISA_NAME(dot2) *d, double *sum, double *tail, double *weight,
+                                 double *absolute)
+{
+  double high[PF_LANES_WIDTH], s = 0, t = 0, w = 0;
+  memcpy(high, d->high, sizeof high);
+  for (int l = 0; l < PF_LANES_WIDTH; l++) {
+    const double next = s + high[l], part = next - s;
+    const double lost = (s - (next - part)) + (high[l] - part);
+    s = next;
+    t += lost;
+    w += fabs(lost);
+  }
+  *sum = s;
+  *tail = t + ISA_NAME(total)(d->low);
+  *weight = w + ISA_NAME(total)(d->weight);
+  *absolute = ISA_NAME(total)(d->absolute);
+}
+
+#if ISA == ISA_AVX512
+/* Lane l of vector i becomes lane i of vector l. */
+INLINE void avx512_transpose(DOUBLES *v)
+{
+  DOUBLES pair[8], four[8];
+  UNROLL for (int i = 0; i < 8; i += 2) {
+    pair[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    pair[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  UNROLL for (int i = 0; i < 8; i++) {
+    const int at = i & 5;
+    four[i] = i & 2 ? __builtin_shufflevector(pair[at], pair[at + 2], 2, 3, 10, 11, 6, 7, 14, 15)
+                    : __builtin_shufflevector(pair[at], pair[at + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+  }
+  UNROLL for (int i = 0; i < 4; i++) {
+    v[i] = __builtin_shufflevector(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    v[i + 4] = __builtin_shufflevector(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+/* Eight elements at once, in the same order. */
+INLINE void avx512_dot2_totals(const avx512_dot2 *d, double *sum, double *tail, double *weight,
+                               double *absolute)
+{
+  DOUBLES high[8], low[8], w[8], all[8];
+  UNROLL for (int i = 0; i < 8; i++) {
+    high[i] = d[i].high[0];
+    low[i] = d[i].low[0];
+    w[i] = d[i].weight[0];
+    all[i] = d[i].absolute[0];
+  }
+  avx512_transpose(high);
+  DOUBLES s = {0}, t = {0}, size = {0};
+  UNROLL for (int l = 0; l < 8; l++) {
+    const DOUBLES next = s + high[l], part = next - s;
+    const DOUBLES lost = (s - (next - part)) + (high[l] - part);
+    s = next;
+    t += lost;
+    size += MAGNITUDE(lost);
+  }
+  avx512_store(sum, s);
+  avx512_store(tail, t + avx512_totals(low));
+  avx512_store(weight, size + avx512_totals(w));
+  avx512_store(absolute, avx512_totals(all));
+}
+#endif
+
+INLINE void ISA_NAME(dot2_of)(const double *x, const double *y, int64_t k, ISA_NAME(dot2) *to)
+{
+  ISA_NAME(dot2) d;
+  DOUBLES a[VECTORS], b[VECTORS];
+  UNROLL for (int p = 0; p < VECTORS; p++)
+    d.high[p] = d.low[p] = d.weight[p] = d.absolute[p] = SPLAT(0);
+  int64_t i = 0;
+  for (; i + PF_LANES_WIDTH <= k; i += PF_LANES_WIDTH)
+    UNROLL for (int p = 0; p < VECTORS; p++)
+      ISA_NAME(dot2_step)(ISA_NAME(load)(x + i + p * LANES), ISA_NAME(load)(y + i + p * LANES), p,
+                          &d);
+  if (i < k) {
+    ISA_NAME(load_few)(x + i, k - i, a);
+    ISA_NAME(load_few)(y + i, k - i, b);
+    UNROLL for (int p = 0; p < VECTORS; p++)
+      ISA_NAME(dot2_step)(a[p], b[p], p, &d);
+  }
+  *to = d;
+}
+
+/* Element r * n + c, for operands of up to 53 bits: the k products of x + r * k and y + c * k sum to
+   sum + tail, within radius. */
+static TARGET void ISA_NAME(dots2)(const double *x, const double *y, int64_t k, int rows, int n,
+                                   double *sum, double *tail, double *absolute, double *radius)
 {
   const double units = (double)(k + 4 * PF_LANES_WIDTH) * 0x1p-53;
-  for (int j = 0; j < n; j++, y += k) {
-    ISA_NAME(dot2) d;
-    DOUBLES a[VECTORS], b[VECTORS];
-    UNROLL for (int p = 0; p < VECTORS; p++)
-      d.high[p] = d.low[p] = d.weight[p] = d.absolute[p] = SPLAT(0);
-    int64_t i = 0;
-    for (; i + PF_LANES_WIDTH <= k; i += PF_LANES_WIDTH)
-      UNROLL for (int p = 0; p < VECTORS; p++)
-        ISA_NAME(dot2_step)(ISA_NAME(load)(x + i + p * LANES), ISA_NAME(load)(y + i + p * LANES), p,
-                            &d);
-    if (i < k) {
-      ISA_NAME(load_few)(x + i, k - i, a);
-      ISA_NAME(load_few)(y + i, k - i, b);
-      UNROLL for (int p = 0; p < VECTORS; p++)
-        ISA_NAME(dot2_step)(a[p], b[p], p, &d);
+  for (int from = 0, r = 0, c = 0; from < rows * n; from += PF_LANES_WIDTH) {
+    const int left = rows * n - from, count = left < PF_LANES_WIDTH ? left : PF_LANES_WIDTH;
+    double s[PF_LANES_WIDTH], t[PF_LANES_WIDTH], w[PF_LANES_WIDTH], m[PF_LANES_WIDTH];
+    ISA_NAME(dot2) d[PF_LANES_WIDTH];
+    memset(d + count, 0, (size_t)(PF_LANES_WIDTH - count) * sizeof *d);
+    for (int j = 0; j < count; j++) {
+      ISA_NAME(dot2_of)(x + r * k, y + c * k, k, &d[j]);
+      c = c + 1 < n ? c + 1 : 0;
+      r += !c;
     }
-    double high[PF_LANES_WIDTH], s = 0, t = 0, w = 0;
-    memcpy(high, d.high, sizeof high);
-    for (int l = 0; l < PF_LANES_WIDTH; l++) {
-      const double next = s + high[l], part = next - s;
-      const double lost = (s - (next - part)) + (high[l] - part);
-      s = next;
-      t += lost;
-      w += fabs(lost);
+#if ISA == ISA_AVX512
+    avx512_dot2_totals(d, s, t, w, m);
+#else
+    for (int j = 0; j < count; j++)
+      ISA_NAME(dot2_total)(&d[j], &s[j], &t[j], &w[j], &m[j]);
+#endif
+    for (int j = 0; j < count; j++) {
+      sum[from + j] = s[j];
+      tail[from + j] = t[j];
+      absolute[from + j] = m[j];
+      radius[from + j] = units * w[j] * (1 + 8 * units) + (double)k * 0x1p-1073;
     }
-    w += ISA_NAME(total)(d.weight);
-    sum[j] = s;
-    tail[j] = t + ISA_NAME(total)(d.low);
-    absolute[j] = ISA_NAME(total)(d.absolute);
-    radius[j] = units * w * (1 + 8 * units) + (double)k * 0x1p-1073;
   }
 }

@@ -110,39 +110,61 @@ INLINE void ISA_NAME(special_ends)(const pf_block_rates *r, const ISA_NAME(sums)
   *high = SELECT(product_nan | addend_nan, -infinite, *high);
 }
 
-/* Returns which elements are weak. */
-static TARGET uint64_t ISA_NAME(ends)(const pf_block_rates *r, const pf_block_terms *t, int n,
-                                      double *lo, double *hi)
+/* The sums of a vector of elements with everything that belongs to them.  What is missing of v to
+   s->value is *rest, and at most *radius. */
+INLINE void ISA_NAME(add_up)(const pf_block_rates *r, const pf_block_terms *t, int i, DOUBLES g,
+                             MASKS dot_exact, ISA_NAME(sums) *s, DOUBLES *rest, DOUBLES *radius)
+{
+  const DOUBLES zero = {0}, alpha = SPLAT(r->alpha), abs_alpha = SPLAT(r->abs_alpha);
+  DOUBLES lost_c, lost_bias;
+  s->c = ISA_NAME(load)(t->c + i);
+  s->bias = ISA_NAME(load)(t->bias + i);
+  const DOUBLES scaled = s->sum * alpha, low_part = ISA_NAME(load)(t->tail + i) * alpha;
+  const DOUBLES with_c = ISA_NAME(two_sum)(scaled, s->c, &lost_c);
+  s->value = ISA_NAME(two_sum)(with_c, s->bias, &lost_bias);
+  s->size = s->absolute * abs_alpha + (MAGNITUDE(s->c) + MAGNITUDE(s->bias));
+  const DOUBLES small = MAGNITUDE(low_part) + MAGNITUDE(lost_c) + MAGNITUDE(lost_bias);
+  const MASKS exact = LT(s->size, g * SPLAT(0x1p52)) & dot_exact & MASK_OF(r->plain_alpha);
+  const DOUBLES of_dot = ISA_NAME(load)(t->radius + i) + s->absolute * SPLAT(r->rho);
+  const DOUBLES all = SELECT(dot_exact & MASK_OF(r->narrow), zero, of_dot) * abs_alpha +
+                      MAGNITUDE(scaled) * SPLAT(r->alpha_loss) +
+                      MAGNITUDE(s->c) * SPLAT(r->beta_loss) + small * SPLAT(0x1p-50) +
+                      SPLAT(0x1p-1071);
+  *radius = SELECT(exact, zero, all);
+  *rest = SELECT(exact, zero, low_part + lost_c + lost_bias);
+}
+
+/* The same where r->bare. */
+INLINE void ISA_NAME(add_up_bare)(const pf_block_rates *r, DOUBLES g, MASKS dot_exact,
+                                  ISA_NAME(sums) *s, DOUBLES *rest, DOUBLES *radius)
+{
+  const DOUBLES zero = {0};
+  s->c = s->bias = *rest = zero;
+  s->value = s->sum;
+  s->size = s->absolute;
+  const MASKS exact = LT(s->size, g * SPLAT(0x1p52)) & dot_exact;
+  const DOUBLES all = SELECT(dot_exact, zero, s->absolute * SPLAT(r->rho)) + SPLAT(0x1p-1071);
+  *radius = SELECT(exact, zero, all);
+}
+
+INLINE uint64_t ISA_NAME(ends_of)(const pf_block_rates *r, const pf_block_terms *t, bool bare, int n,
+                                  double *lo, double *hi)
 {
   uint64_t weak = 0;
   for (int i = 0; i < n; i += LANES) {
     ISA_NAME(sums) s;
-    const DOUBLES zero = {0}, tail = ISA_NAME(load)(t->tail + i);
-    const DOUBLES unit = ISA_NAME(load)(t->unit + i), g = ISA_NAME(load)(t->all_unit + i);
-    const DOUBLES exposed = ISA_NAME(load)(t->exposed + i);
+    DOUBLES rest, radius;
+    const DOUBLES zero = {0}, unit = ISA_NAME(load)(t->unit + i);
+    const DOUBLES g = bare ? unit : ISA_NAME(load)(t->all_unit + i);
+    const DOUBLES exposed = bare ? zero : ISA_NAME(load)(t->exposed + i);
     s.sum = ISA_NAME(load)(t->sum + i);
     s.absolute = ISA_NAME(load)(t->absolute + i);
-    s.c = ISA_NAME(load)(t->c + i);
-    s.bias = ISA_NAME(load)(t->bias + i);
     s.finite = ISA_NAME(load)(t->finite + i);
-
-    const DOUBLES alpha = SPLAT(r->alpha), abs_alpha = SPLAT(r->abs_alpha);
-    DOUBLES lost_c, lost_bias;
-    const DOUBLES scaled = s.sum * alpha;
-    s.value = ISA_NAME(two_sum)(ISA_NAME(two_sum)(scaled, s.c, &lost_c), s.bias, &lost_bias);
-    const DOUBLES low_part = tail * alpha;
-    const DOUBLES small = MAGNITUDE(low_part) + MAGNITUDE(lost_c) + MAGNITUDE(lost_bias);
-    DOUBLES rest = low_part + lost_c + lost_bias;
-    s.size = s.absolute * abs_alpha + (MAGNITUDE(s.c) + MAGNITUDE(s.bias));
     const MASKS dot_exact = LT(s.absolute, unit * SPLAT(0x1p53)) | MASK_OF(r->one_product);
-    const MASKS all_exact =
-        LT(s.size, g * SPLAT(0x1p52)) & dot_exact & MASK_OF(r->plain_alpha);
-    DOUBLES radius = ISA_NAME(load)(t->radius + i) + s.absolute * SPLAT(r->rho);
-    radius = SELECT(dot_exact & MASK_OF(r->narrow), zero, radius);
-    radius = radius * abs_alpha + MAGNITUDE(scaled) * SPLAT(r->alpha_loss) +
-             MAGNITUDE(s.c) * SPLAT(r->beta_loss) + small * SPLAT(0x1p-50) + SPLAT(0x1p-1071);
-    radius = SELECT(all_exact, zero, radius);
-    rest = SELECT(all_exact, zero, rest);
+    if (bare)
+      ISA_NAME(add_up_bare)(r, g, dot_exact, &s, &rest, &radius);
+    else
+      ISA_NAME(add_up)(r, t, i, g, dot_exact, &s, &rest, &radius);
 
     const ISA_NAME(errors) b = ISA_NAME(bound)(r, s.size, unit, g, s.bias, exposed);
     DOUBLES low = ISA_NAME(low_end)(s.value, rest, radius, b.e);
@@ -150,12 +172,12 @@ static TARGET uint64_t ISA_NAME(ends)(const pf_block_rates *r, const pf_block_te
 
     /* nothing overflows in any order */
     s.beyond = b.most + radius + MAGNITUDE(rest);
-    const MASKS alpha_harmless = LT(exposed, SPLAT(r->most_exposed)) &
-                                 LT(s.absolute, SPLAT(r->most_products)) &
-                                 LT(s.absolute * abs_alpha, SPLAT(0x1p900));
-    const MASKS known =
-        LT(s.size * SPLAT(1 + 0x1p-40) + s.beyond, SPLAT(r->max * (1 - 0x1p-10))) &
-        (NOT(MASK_OF(r->scaled)) | alpha_harmless) & (b.weak | b.strong);
+    MASKS known = LT(s.size * SPLAT(1 + 0x1p-40) + s.beyond, SPLAT(r->max * (1 - 0x1p-10))) &
+                  (b.weak | b.strong);
+    if (!bare)
+      known &= NOT(MASK_OF(r->scaled)) |
+               (LT(exposed, SPLAT(r->most_exposed)) & LT(s.absolute, SPLAT(r->most_products)) &
+                LT(s.absolute * SPLAT(r->abs_alpha), SPLAT(0x1p900)));
     weak |= BITS(known & b.weak) << i;
     if (!ALL(known)) {
       low = SELECT(known, low, SPLAT(NAN));
@@ -166,6 +188,14 @@ static TARGET uint64_t ISA_NAME(ends)(const pf_block_rates *r, const pf_block_te
     ISA_NAME(store)(hi + i, high);
   }
   return weak;
+}
+
+/* Returns which elements are weak. */
+static TARGET uint64_t ISA_NAME(ends)(const pf_block_rates *r, const pf_block_terms *t, int n,
+                                      double *lo, double *hi)
+{
+  return r->bare ? ISA_NAME(ends_of)(r, t, true, n, lo, hi)
+                 : ISA_NAME(ends_of)(r, t, false, n, lo, hi);
 }
 
 /* RN with an unbounded range: of normal numbers by an addition to the bits that carries into what is

@@ -28,6 +28,7 @@ typedef struct pf_block_rates {
   int64_t plain_alpha;        /* it is, or there are no products */
   int64_t one_product;        /* K is 1 */
   int64_t narrow;             /* products are exact in double, and finite */
+  bool bare;                  /* they are, and nothing is added or multiplied by */
 } pf_block_rates;
 
 /* Of each element. */
@@ -61,17 +62,17 @@ typedef struct pf_block_ends {
 } pf_block_ends;
 
 typedef struct pf_block_loops {
-  /* magic is 1.5 * 2^(52 + q).  True if all k numbers are less than 2^(51 + q) and multiples of 2^q: then
-     the last bit of *places, at bit i, tells that all are multiples of 2^(q + i), and *absolute is
-     the sum of their absolute values; no bit: all are 0. */
-  bool (*scan_grid)(const double *v, int64_t k, double magic, uint64_t *places, double *absolute);
+  /* magic is 1.5 * 2^(52 + q).  True if all k numbers are below 2^(51 + q) and multiples of 2^q: then
+     the last bit of *places, bit i, says that 2^(q + i) is the greatest power of two that all are
+     multiples of; no bit: all are 0. */
+  bool (*scan_grid)(const double *v, int64_t k, double magic, uint64_t *places);
   /* Of k finite numbers the greatest power of two that all are multiples of, infinite where all are
      0, and the sum of their absolute values.  Others are left out; true if there are none. */
   bool (*scan)(const double *v, int64_t k, double *unit, double *absolute);
   void (*dots)(const double *x, const double *y, int64_t k, int rows, int n, double *sum,
                double *absolute);
-  void (*dots2)(const double *x, const double *y, int64_t k, int n, double *sum, double *tail,
-                double *absolute, double *radius);
+  void (*dots2)(const double *x, const double *y, int64_t k, int rows, int n, double *sum,
+                double *tail, double *absolute, double *radius);
   uint64_t (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
                    double *hi);
   void (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
@@ -91,12 +92,17 @@ typedef struct pf_block_plan {
   pf_block_format format[PF_MAX_STEPS];
 } pf_block_plan;
 
+/* One group. */
+typedef struct pf_block_sum {
+  pf_span span;             /* of the block at hand, where `filled` */
+  bool possible, filled;
+  pf_block_rates rates;
+} pf_block_sum;
+
 struct pf_block {
   const pf_block_loops *loops;
   pf_block_plan *plan;      /* by ask */
-  pf_block_rates *rates;    /* by group */
-  pf_span *span;            /* by group: of the block at hand, where `filled` */
-  bool *filled, *possible;
+  pf_block_sum *sum;        /* by group */
 };
 
 /* n rounded up to whole lanes. */

@@ -32,7 +32,8 @@ static bool next_run(const pf_problem *p, int64_t from, int n, pf_block_run *r)
   return true;
 }
 
-static void fill_products(const pf_encloser *e, const pf_group *g, int64_t from, int n,
+/* bare: only what a sum without anything else is made of. */
+static void fill_products(const pf_encloser *e, const pf_group *g, bool bare, int64_t from, int n,
                           pf_block_terms *t)
 {
   const pf_block_loops *loops = e->block->loops;
@@ -44,18 +45,19 @@ static void fill_products(const pf_encloser *e, const pf_group *g, int64_t from,
     const pf_line *x_line = &g->x.line[r.x], *y_line = &g->y.line[r.y];
     if (g->narrow)
       loops->dots(x, y, k, r.rows, r.n, t->sum + r.at, t->absolute + r.at);
+    else
+      loops->dots2(x, y, k, r.rows, r.n, t->sum + r.at, t->tail + r.at, t->absolute + r.at,
+                   t->radius + r.at);
     for (int row = 0, at = r.at; row < r.rows; row++, at += r.n, x_line++) {
-      if (!g->narrow)
-        loops->dots2(x + row * k, y, k, r.n, t->sum + at, t->tail + at, t->absolute + at,
-                     t->radius + at);
       for (int j = 0; j < r.n; j++) {
         t->unit[at + j] = none ? INFINITY : x_line->unit * y_line[j].unit;
         t->finite[at + j] = x_line->absolute * y_line[j].absolute;
-        t->exposed[at + j] = scaled ? fmax(x_line->absolute, y_line[j].absolute) : 0;
       }
+      for (int j = 0; j < r.n && !bare; j++)
+        t->exposed[at + j] = scaled ? fmax(x_line->absolute, y_line[j].absolute) : 0;
     }
   }
-  if (g->narrow) {
+  if (g->narrow && !bare) {
     memset(t->tail, 0, (size_t)n * sizeof *t->tail);
     memset(t->radius, 0, (size_t)n * sizeof *t->radius);
   }
@@ -127,22 +129,23 @@ void pf_block_fill(pf_encloser *e, int group, int64_t from, int n)
   pf_block *b = e->block;
   const pf_group *g = &e->group[group];
   pf_block_terms t;
-  b->filled[group] = true;
+  pf_span *s = &b->sum[group].span;
+  const pf_block_rates *rates = &b->sum[group].rates;
+  b->sum[group].filled = true;
   if (pf_is_integer(&g->step->acc.format)) {
-    fill_integers(e, g, from, n, b->span[group].lo);
-    memcpy(b->span[group].hi, b->span[group].lo, sizeof b->span[group].hi);
-    b->span[group].weak = 0;
+    fill_integers(e, g, from, n, s->lo);
+    memcpy(s->hi, s->lo, (size_t)pf_block_padded(n) * sizeof *s->hi);
+    s->weak = 0;
     return;
   }
-  fill_products(e, g, from, n, &t);
+  fill_products(e, g, rates->bare, from, n, &t);
   if ((g->step->c && e->problem->what->beta != 0) || g->step->bias) {
     fill_addends(e, g, from, n, &t);
-  } else {
+  } else if (!rates->bare) {
     memcpy(t.all_unit, t.unit, (size_t)n * sizeof *t.unit);
     memset(t.c, 0, (size_t)n * sizeof *t.c);
     memset(t.bias, 0, (size_t)n * sizeof *t.bias);
   }
   pad(&t, n);
-  pf_span *s = &b->span[group];
-  s->weak = b->loops->ends(&b->rates[group], &t, pf_block_padded(n), s->lo, s->hi);
+  s->weak = b->loops->ends(rates, &t, pf_block_padded(n), s->lo, s->hi);
 }

@@ -9,6 +9,7 @@
      GT, GE, LT, LE, EQ, NE(a, b)   comparisons of DOUBLES that give MASKS
      NOT(mask), ALL(mask), BITS(mask)   its complement; is it set in all lanes; a bit a lane
      MASK_OF(v)    0 or -1 in every lane
+     OR_LANES(v)   the bits that are set in any lane of LONGS
      SPLAT(v)      a double in every lane of DOUBLES
      SELECT(mask, a, b)   lane by lane a where the mask is set, else b
      GREATER(a, b) lane by lane a > b ? a : b
@@ -38,6 +39,7 @@
 #undef NOT
 #undef BITS
 #undef MASK_OF
+#undef OR_LANES
 
 #ifndef ISA_PORTABLE
 #define ISA_PORTABLE 0
@@ -78,6 +80,7 @@
 #define NOT(mask) ((MASKS)((mask) ^ 0xff))
 #define BITS(mask) ((uint64_t)(MASKS)(mask))
 #define MASK_OF(v) ((MASKS)((v) & 0xff))
+#define OR_LANES(v) ((uint64_t)_mm512_reduce_or_epi64((__m512i)(v)))
 #elif ISA == ISA_AVX2
 #define TARGET __attribute__((target("avx2,fma")))
 #define ISA_NAME(f) avx2_##f
@@ -92,6 +95,7 @@
 #define FUSED(x, y, s) ((DOUBLES)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(s)))
 #define ADD_EXACT(x, y, s) FUSED(x, y, s)
 #define BITS(mask) ((uint64_t)_mm256_movemask_pd((__m256d)(mask)))
+#define OR_LANES(v) ((uint64_t)(((v)[0] | (v)[1]) | ((v)[2] | (v)[3])))
 #else
 #define TARGET
 #define ISA_NAME(f) portable_##f
@@ -104,6 +108,7 @@
 #define FUSED(x, y, s) portable_fused(x, y, s)
 #define ADD_EXACT(x, y, s) ((x) * (y) + (s))
 #define BITS(mask) ((uint64_t)((mask)[0] & 1) | (uint64_t)((mask)[1] & 2))
+#define OR_LANES(v) ((uint64_t)((v)[0] | (v)[1]))
 #endif
 
 typedef double DOUBLES __attribute__((vector_size(VECTOR_BYTES)));
