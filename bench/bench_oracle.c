@@ -102,14 +102,11 @@ static void judge_element(subject *s, pf_encloser *e, int asks, int64_t i, pf_ta
   bool settled = true;
   pf_enclose_inside(e, i, enclosure);
   for (int a = 0; a < asks; a++)
-    settled &= s->got[a][i] >= enclosure[a].set.lo && s->got[a][i] <= enclosure[a].set.hi;
+    settled &= pf_tally_settles(&enclosure[a], s->got[a][i]);
   if (!settled)
     pf_enclose(e, i, enclosure);
   for (int a = 0; a < asks; a++)
-    if (settled)
-      tally[a].judged++;
-    else
-      pf_tally_element(&tally[a], &enclosure[a], s->got[a][i]);
+    pf_tally_element(&tally[a], &enclosure[a], s->got[a][i]);
 }
 
 static void judge(subject *s, int asks, pf_tally *tally)

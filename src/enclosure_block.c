@@ -9,11 +9,12 @@
    own, and so after every later step, as rounding is monotone.  lo > hi may be the outcome; nothing
    lies between then.
 
-   A finite [lo, hi] also says that the exact set has no infinity or NaN; [inf, inf] that it is {inf}
-   and nothing else, and [inf, -inf], which holds no number, that it is {NaN}.  Where later roundings
-   to p bits might turn what lies near the end of a range one way or the other, 2^(2-p) of it is
-   left to the careful paths, of which NaN says that they have the word: elements where zero would
-   pass, open classes, rows that round otherwise than to nearest. */
+   A finite [lo, hi] says nothing of what the exact set may hold besides: near the end of a range,
+   within 2^(2-p) of it, infinity or NaN.  [inf, inf] says that the exact set is {inf} and nothing
+   else, and [inf, -inf], which holds no number, that it is {NaN}: so once an element may have
+   overflowed, later steps say neither of it.  What is not known is left to the careful paths, of
+   which NaN says that they have the word: rows that round otherwise than to nearest, what overflows in
+   some orders only. */
 #include <math.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ typedef struct pf_block_walk {
   pf_block_ends ends[PF_MAX_STEPS];
   int precision[PF_MAX_STEPS];     /* of the ends, bits */
   uint64_t weak;                   /* of any sum so far */
+  uint64_t open[PF_MAX_STEPS];     /* elements that may, for all that is known, overflow as well */
   pf_span *out;                    /* what the last step comes to */
   pf_span span[PF_MAX_STEPS];      /* not initialized */
 } pf_block_walk;
@@ -73,9 +75,24 @@ static pf_block_ends ends_of(const pf_block_walk *w, int ref, pf_span *copy, int
   return (pf_block_ends){copy->lo, copy->hi};
 }
 
+static uint64_t open_of(const pf_block_walk *w, int ref)
+{
+  return ref >= PF_REF_STEP ? w->open[ref - PF_REF_STEP] : 0;
+}
+
 static pf_span *span_of(pf_block_walk *w, int i)
 {
   return i == w->ask->plan->count - 1 ? w->out : &w->span[i];
+}
+
+/* Step i reads what may have overflowed: what it makes of the rest says nothing of that. */
+static void inherit_open(pf_block_walk *w, int i, uint64_t read, uint64_t own)
+{
+  pf_span *span = span_of(w, i);
+  w->open[i] = read | own;
+  for (int j = 0; read; j++, read >>= 1)
+    if ((read & 1) && (isinf(span->lo[j]) || isinf(span->hi[j])))
+      span->lo[j] = span->hi[j] = NAN;
 }
 
 static void walk_sum(pf_block_walk *w, int i)
@@ -86,6 +103,7 @@ static void walk_sum(pf_block_walk *w, int i)
   pf_span *span = span_of(w, i);
   w->precision[i] = s->out.precision;
   w->ends[i] = (pf_block_ends){span->lo, span->hi};
+  w->open[i] = 0;
   if (w->ask->replayed[i]) {
     copy_points(w, w->ask->replayed[i], span);
     return;
@@ -100,21 +118,18 @@ static void walk_sum(pf_block_walk *w, int i)
     copy_span(all, w->n, span);
     pf_declared_blank(e, w->ask, i, w->n, span);
   }
+  const pf_block_ends from = w->ask->declared ? w->ends[i] : sum;
   if (pf_format_equal(&s->out, &e->group[group].step->acc.format)) {
-    w->ends[i] = w->ask->declared ? w->ends[i] : sum;
+    w->ends[i] = from;
     w->precision[i] = 53;
-  } else if (w->ask->declared) {
-    const pf_block_ends own = w->ends[i];
-    b->loops->round(&b->plan[w->ask - e->ask].format[i], &own, pf_block_padded(w->n), span->lo,
-                    span->hi);
   } else {
-    b->loops->round(&b->plan[w->ask - e->ask].format[i], &sum, pf_block_padded(w->n), span->lo,
-                    span->hi);
+    w->open[i] = b->loops->round(&b->plan[w->ask - e->ask].format[i], &from, pf_block_padded(w->n),
+                                 span->lo, span->hi);
   }
 }
 
-static void walk_scale(pf_block_walk *w, int i, const pf_block_format *f, const pf_block_ends *a,
-                       int precision)
+static uint64_t walk_scale(pf_block_walk *w, int i, const pf_block_format *f,
+                           const pf_block_ends *a, int precision)
 {
   const pf_step *s = &w->ask->plan->step[i];
   double factor[PF_BLOCK];
@@ -127,7 +142,8 @@ static void walk_scale(pf_block_walk *w, int i, const pf_block_format *f, const 
     factor[j] = 0;
   const bool exact = (short_factors && precision + 24 <= 53) || !f->shift;
   pf_span *to = span_of(w, i);
-  w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), to->lo, to->hi);
+  return w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), to->lo,
+                                          to->hi);
 }
 
 static void walk_elementwise(pf_block_walk *w, int i)
@@ -143,18 +159,22 @@ static void walk_elementwise(pf_block_walk *w, int i)
   if (w->ask->plan->exact[i]) {
     w->ends[i] = a;
     w->precision[i] = precision;
+    w->open[i] = open_of(w, s->a);
     return;
   }
   w->ends[i] = (pf_block_ends){span->lo, span->hi};
   w->precision[i] = s->out.precision;
+  uint64_t read = open_of(w, s->a), own;
   if (s->kind == PF_ADD) {
     const pf_block_ends b = ends_of(w, s->b, &other, &precision);
-    loops->add(f, &a, &b, pf_block_padded(w->n), span->lo, span->hi);
+    read |= open_of(w, s->b);
+    own = loops->add(f, &a, &b, pf_block_padded(w->n), span->lo, span->hi);
   } else if (s->kind == PF_SCALE) {
-    walk_scale(w, i, f, &a, precision);
+    own = walk_scale(w, i, f, &a, precision);
   } else {
-    loops->round(f, &a, pf_block_padded(w->n), span->lo, span->hi);
+    own = loops->round(f, &a, pf_block_padded(w->n), span->lo, span->hi);
   }
+  inherit_open(w, i, read, own);
 }
 
 static void walk(pf_block_walk *w)

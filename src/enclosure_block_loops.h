@@ -230,45 +230,54 @@ INLINE DOUBLES ISA_NAME(clamp)(DOUBLES v, DOUBLES max)
   return SELECT(LT(v, -max), -max, v);
 }
 
-INLINE void ISA_NAME(round_pair)(const pf_block_format *f, DOUBLES *low, DOUBLES *high)
+/* Returns where an end lies so near the end of the range, or beyond it, that the exact set may hold what
+   overflows, too. */
+INLINE MASKS ISA_NAME(round_pair)(const pf_block_format *f, DOUBLES *low, DOUBLES *high)
 {
-  const DOUBLES infinite = SPLAT(INFINITY), most = SPLAT(f->most);
+  const DOUBLES infinite = SPLAT(INFINITY), most = SPLAT(f->most), max = SPLAT(f->max);
   if (f->modulus > 0) {
     *low = *high = ISA_NAME(wrap_lanes)(f, *low, *high);
-    return;
+    return MASK_OF((int64_t)0);
   }
   const MASKS nan = EQ(*low, infinite) & EQ(*high, -infinite);
-  *low = ISA_NAME(round_lanes)(f, *low);
-  *high = ISA_NAME(round_lanes)(f, *high);
   if (f->saturates) {
-    *low = ISA_NAME(clamp)(*low, SPLAT(f->max));
-    *high = ISA_NAME(clamp)(*high, SPLAT(f->max));
+    *low = ISA_NAME(clamp)(*low, max);
+    *high = ISA_NAME(clamp)(*high, max);
   }
-  const MASKS known = LE(MAGNITUDE(*low), most) & LE(MAGNITUDE(*high), most) & NOT(nan);
-  if (ALL(known))
-    return;
-  /* the exact interval's near end may lie inside by a small share of the width */
-  const DOUBLES beyond = SPLAT(f->beyond), share = SPLAT(0x1p-8);
-  const MASKS above = GE(*low, beyond) & GE(*high, beyond) & GE(*low, *high * share);
-  const MASKS below = LE(*low, -beyond) & LE(*high, -beyond) & LE(*high, *low * share);
-  *low = SELECT(known, *low, SPLAT(NAN));
-  *high = SELECT(known, *high, SPLAT(NAN));
+  const DOUBLES from = *low, to = *high;
+  *low = ISA_NAME(round_lanes)(f, from);
+  *high = ISA_NAME(round_lanes)(f, to);
+  const MASKS closed = LE(MAGNITUDE(*low), most) & LE(MAGNITUDE(*high), most) & NOT(nan);
+  if (ALL(closed))
+    return NOT(closed);
+  /* numbers beyond the range are none of the exact set's, the end of the range is */
+  const MASKS reached = LE(*low, max) & GE(*high, -max);
+  *low = SELECT(reached, SELECT(LT(*low, -max), -max, *low), SPLAT(NAN));
+  *high = SELECT(reached, SELECT(GT(*high, max), max, *high), SPLAT(NAN));
+  /* all overflows: the exact interval's near end lies inside by a small share of the width at most */
+  const DOUBLES beyond = SPLAT(f->beyond), half = SPLAT(0.5);
+  const MASKS above = GE(from, beyond) & GE(to, beyond) & GE(from, to * half);
+  const MASKS below = LE(from, -beyond) & LE(to, -beyond) & LE(to, from * half);
   /* {inf} is [inf, inf]; {NaN} is written [inf, -inf] */
   *low = SELECT(above | nan, infinite, *low);
   *high = SELECT(above, SPLAT(f->above), *high);
   *low = SELECT(below, SPLAT(-f->above), *low);
   *high = SELECT(below | nan, -infinite, *high);
+  return NOT(closed | above | below | nan);
 }
 
-static TARGET void ISA_NAME(round)(const pf_block_format *f, const pf_block_ends *a, int n,
-                                   double *lo, double *hi)
+/* These three return the bits of elements whose exact set may hold what overflows. */
+static TARGET uint64_t ISA_NAME(round)(const pf_block_format *f, const pf_block_ends *a, int n,
+                                       double *lo, double *hi)
 {
+  uint64_t open = 0;
   for (int i = 0; i < n; i += LANES) {
     DOUBLES low = ISA_NAME(load)(a->lo + i), high = ISA_NAME(load)(a->hi + i);
-    ISA_NAME(round_pair)(f, &low, &high);
+    open |= BITS(ISA_NAME(round_pair)(f, &low, &high)) << i;
     ISA_NAME(store)(lo + i, low);
     ISA_NAME(store)(hi + i, high);
   }
+  return open;
 }
 
 /* What rounding to f takes for a + b: its double to odd (format.h), or for double itself the
@@ -288,22 +297,26 @@ INLINE DOUBLES ISA_NAME(sum_for)(const pf_block_format *f, DOUBLES a, DOUBLES b)
   return SELECT(overflowed, SPLAT(NAN), s);
 }
 
-static TARGET void ISA_NAME(add)(const pf_block_format *f, const pf_block_ends *a,
-                                 const pf_block_ends *b, int n, double *lo, double *hi)
+static TARGET uint64_t ISA_NAME(add)(const pf_block_format *f, const pf_block_ends *a,
+                                     const pf_block_ends *b, int n, double *lo, double *hi)
 {
+  uint64_t open = 0;
   for (int i = 0; i < n; i += LANES) {
     DOUBLES low = ISA_NAME(sum_for)(f, ISA_NAME(load)(a->lo + i), ISA_NAME(load)(b->lo + i));
     DOUBLES high = ISA_NAME(sum_for)(f, ISA_NAME(load)(a->hi + i), ISA_NAME(load)(b->hi + i));
-    ISA_NAME(round_pair)(f, &low, &high);
+    open |= BITS(ISA_NAME(round_pair)(f, &low, &high)) << i;
     ISA_NAME(store)(lo + i, low);
     ISA_NAME(store)(hi + i, high);
   }
+  return open;
 }
 
 /* exact: products of the ends and the factors are doubles, or the one rounding of them is f's. */
-static TARGET void ISA_NAME(scale)(const pf_block_format *f, const pf_block_ends *a,
-                                   const double *factor, bool exact, int n, double *lo, double *hi)
+static TARGET uint64_t ISA_NAME(scale)(const pf_block_format *f, const pf_block_ends *a,
+                                       const double *factor, bool exact, int n, double *lo,
+                                       double *hi)
 {
+  uint64_t open = 0;
   const DOUBLES zero = {0}, infinite = SPLAT(INFINITY);
   const MASKS inexact = MASK_OF(exact ? (int64_t)0 : (int64_t)-1);
   for (int i = 0; i < n; i += LANES) {
@@ -322,10 +335,11 @@ static TARGET void ISA_NAME(scale)(const pf_block_format *f, const pf_block_ends
                              (EQ(MAGNITUDE(to), infinite) & LT(MAGNITUDE(q), infinite));
     const MASKS unknown = vanished | overflowed | NOT(LT(MAGNITUDE(by), infinite));
     low = SELECT(unknown, SPLAT(NAN), low);
-    ISA_NAME(round_pair)(f, &low, &high);
+    open |= BITS(ISA_NAME(round_pair)(f, &low, &high)) << i;
     ISA_NAME(store)(lo + i, low);
     ISA_NAME(store)(hi + i, high);
   }
+  return open;
 }
 
 /* Which of got[i] are allowed, a bit each. */

@@ -51,8 +51,8 @@ typedef struct pf_block_format {
   bool saturates;
   double magic;               /* v + magic - magic has no bit below the smallest subnormal */
   double smallest_normal, max;
-  double most;                /* below it no infinity is near */
-  double beyond;              /* from it on, or from its negative down, all overflows */
+  double most;                /* up to it, rounded, nothing overflows of the exact set */
+  double beyond;              /* from it on, or from its negative down, all of it does */
   double above;               /* high end of what lies above the range: see round_pair */
   double modulus, per_modulus, lowest;  /* of integers; modulus is 0 for others */
 } pf_block_format;
@@ -75,11 +75,12 @@ typedef struct pf_block_loops {
                 double *tail, double *absolute, double *radius);
   uint64_t (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
                    double *hi);
-  void (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
-  void (*add)(const pf_block_format *f, const pf_block_ends *a, const pf_block_ends *b, int n,
-              double *lo, double *hi);
-  void (*scale)(const pf_block_format *f, const pf_block_ends *a, const double *factor, bool exact,
-                int n, double *lo, double *hi);
+  /* These return which elements' exact sets may hold what overflows, a bit each. */
+  uint64_t (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
+  uint64_t (*add)(const pf_block_format *f, const pf_block_ends *a, const pf_block_ends *b, int n,
+                  double *lo, double *hi);
+  uint64_t (*scale)(const pf_block_format *f, const pf_block_ends *a, const double *factor,
+                    bool exact, int n, double *lo, double *hi);
   uint64_t (*compare)(const pf_block_ends *a, const double *got, int n);
   void (*points)(const double *v, int n, double *lo, double *hi);
 } pf_block_loops;

@@ -26,7 +26,7 @@ static bool format_for_lanes(const pf_format *f, pf_block_format *to)
   *to = (pf_block_format){
     .shift = 53 - f->precision, .saturates = f->overflow == PF_OVERFLOW_SATURATE, .max = f->max,
     .smallest_normal = pf_smallest_normal(f), .most = f->max * (1 - pf_power(2 - f->precision)),
-    .above = f->overflow == PF_OVERFLOW_INFINITY ? INFINITY : -INFINITY, .beyond = f->max * 2,
+    .above = f->overflow == PF_OVERFLOW_INFINITY ? INFINITY : -INFINITY, .beyond = INFINITY,
   };
   if (to->saturates)
     to->most = f->max;
@@ -107,11 +107,18 @@ static bool are_integers(const pf_encloser *e, const pf_step *s)
          (!s->c || is_small_integer(c->beta));
 }
 
-/* Ends that were rounded in one range and then lost leading digits to an addition do not tell that
-   all overflows in a smaller one: the exact end may have been rounded the other way. */
-static void bound_overflow(const pf_prepared *q, pf_block_plan *to)
+/* From where on all of an exact interval overflows whose near end is at least that, and at most half of
+   the far one.  The interval's own near end may lie farther out.  That is so of a sum by twice its
+   radius, (K - 1) 2^-53 T and little more, where the width, at most the near end L, is twice E, at
+   least 2^-26 T: by no more than K 2^-26 L.  With an alpha it is so by half a place of the greatest
+   number here (most_exposed), and by a place of each rounding since, which may have gone the other way:
+   of a number in the range, if no addition took leading digits from a larger one.  What is declared
+   may widen it further. */
+static void bound_overflow(const pf_encloser *e, const pf_prepared *q, pf_block_plan *to)
 {
   double rounded = 0, added = 0;  /* largest ranges of roundings, and of those before additions */
+  bool alpha = false;
+  double slack = 0x1p-8 + (double)e->problem->shape.k * 0x1p-24 + (q->declared ? 1 : 0);
   for (int i = 0; i < q->plan->count; i++) {
     const pf_step *s = &q->plan->step[i];
     bool x_side;
@@ -119,10 +126,14 @@ static void bound_overflow(const pf_prepared *q, pf_block_plan *to)
       continue;
     if (s->kind == PF_ADD)
       added = rounded;
-    if (added > s->out.max)
-      to->format[i].beyond = INFINITY;
-    if (s->kind > PF_MULSUM || !pf_format_equal(&s->out, &s->acc.format))
+    alpha |= s->kind <= PF_MULSUM && s->alpha;
+    if (added <= s->out.max)
+      to->format[i].beyond = (s->out.max + pf_ulp(&s->out, s->out.max) / 2) *
+                             (1 + slack + (alpha ? pf_power(-s->out.precision) : 0));
+    if (s->kind > PF_MULSUM || !pf_format_equal(&s->out, &s->acc.format)) {
       rounded = fmax(rounded, s->out.max);
+      slack += pf_power(2 - s->out.precision);
+    }
   }
 }
 
@@ -140,7 +151,7 @@ static bool plan_for_lanes(const pf_encloser *e, const pf_prepared *q, pf_block_
     if (!q->replayed[i] && !format_for_lanes(&s->out, &to->format[i]))
       return false;
   }
-  bound_overflow(q, to);
+  bound_overflow(e, q, to);
   return true;
 }
 
