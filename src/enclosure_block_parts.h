@@ -90,6 +90,7 @@ const pf_block_loops *pf_block_loops_of(pf_isa isa);
 /* One plan, as far as its steps are for blocks. */
 typedef struct pf_block_plan {
   bool possible;
+  bool skipped[PF_MAX_STEPS];  /* steps of operands, and those that change nothing or are known */
   pf_block_format format[PF_MAX_STEPS];
 } pf_block_plan;
 

@@ -121,8 +121,7 @@ static void bound_overflow(const pf_encloser *e, const pf_prepared *q, pf_block_
   double slack = 0x1p-8 + (double)e->problem->shape.k * 0x1p-24 + (q->declared ? 1 : 0);
   for (int i = 0; i < q->plan->count; i++) {
     const pf_step *s = &q->plan->step[i];
-    bool x_side;
-    if (pf_plan_is_operand(q->plan, i, &x_side) || q->plan->exact[i] || q->replayed[i])
+    if (to->skipped[i])
       continue;
     if (s->kind == PF_ADD)
       added = rounded;
@@ -131,7 +130,7 @@ static void bound_overflow(const pf_encloser *e, const pf_prepared *q, pf_block_
       to->format[i].beyond = (s->out.max + pf_ulp(&s->out, s->out.max) / 2) *
                              (1 + slack + (alpha ? pf_power(-s->out.precision) : 0));
     if (s->kind > PF_MULSUM || !pf_format_equal(&s->out, &s->acc.format)) {
-      rounded = fmax(rounded, s->out.max);
+      rounded = s->out.max > rounded ? s->out.max : rounded;
       slack += pf_power(2 - s->out.precision);
     }
   }
@@ -144,11 +143,13 @@ static bool plan_for_lanes(const pf_encloser *e, const pf_prepared *q, pf_block_
   for (int i = 0; i < q->plan->count; i++) {
     const pf_step *s = &q->plan->step[i];
     bool x_side;
-    if (pf_plan_is_operand(q->plan, i, &x_side) || q->plan->exact[i])
+    to->skipped[i] =
+        q->plan->exact[i] || q->replayed[i] || pf_plan_is_operand(q->plan, i, &x_side);
+    if (to->skipped[i])
       continue;
-    if (s->kind <= PF_MULSUM && !q->replayed[i] && !e->block->sum[q->group[i]].possible)
+    if (s->kind <= PF_MULSUM && !e->block->sum[q->group[i]].possible)
       return false;
-    if (!q->replayed[i] && !format_for_lanes(&s->out, &to->format[i]))
+    if (!format_for_lanes(&s->out, &to->format[i]))
       return false;
   }
   bound_overflow(e, q, to);
