@@ -153,7 +153,7 @@ build/plugin/fake_ort.so: src/engines/ort_abi.h
 build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
 
 # What certified arithmetic promises must hold whatever is made of it.
-CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+CERTIFIED := test_certified test_enclosure_block test_enclosure_loops test_enclosure_same
 NUMERIC   := $(wildcard src/enclosure*.c src/reference*.c src/round*.c src/format*.c src/set*.c) \
              $(patsubst %,src/%.c,bound certified special)
 define native

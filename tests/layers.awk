@@ -14,7 +14,7 @@ BEGIN {
           "truth engine reference_loops reference reference_lanes_loops " \
           "reference_lanes_target reference_lanes engine_reference kernel faults wire " \
           "wire_parts remote remote_child plugin plugin_parts legalise interpret model bound " \
-          "certified set special enclosure enclosure_parts lanes enclosure_block_parts " \
+          "certified set special enclosure enclosure_parts enclosure_block_parts " \
           "enclosure_block_dots enclosure_block_loops rule check options session " \
           "session_parts session_whole explain report finding minimize regression known_rules " \
           "tolerance_table tensorfile safetensors_parts " \
