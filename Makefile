@@ -155,7 +155,7 @@ build/plugin/fake_ort.so: src/engines/ort_abi.h
 build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
 
 # What certified arithmetic promises must hold whatever is made of it.
-CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+CERTIFIED := test_certified test_enclosure_block test_enclosure_loops test_enclosure_same
 NUMERIC   := $(wildcard src/enclosure*.c src/reference*.c src/round*.c src/format*.c src/set*.c) \
              $(patsubst %,src/%.c,bound certified special)
 define native
@@ -166,8 +166,19 @@ NATIVE += $$(CERTIFIED:%=build/test-$1/%)
 endef
 $(eval $(call native,cc-native,$(CC)))
 $(eval $(call native,clang-native,$(CLANG)))
+
+# Everything between the bytes of a case and its verdict, by each of the flavours of the generator.
+VERDICT := $(NUMERIC) $(wildcard src/values*.c src/form_fuzz*.c src/form_archive*.c src/case*.c \
+           src/operand*.c src/problem*.c src/scale*.c src/dtype*.c src/row*.c src/interpret*.c \
+           src/engine_reference*.c src/legalise*.c src/check*.c src/rule*.c src/session*.c oracle/*.c)
+define verdicts
+$(eval $(call link,build/verdicts-$1,$1,tests,$(VERDICT),,-lcmocka $(LIBS),\
+  $(call objects,cc,$(filter-out $(VERDICT),$(LIB)))))
+VERDICTS += build/verdicts-$1/test_verdicts
+endef
+$(foreach flavour,cc-O0 cc-O3 clang-O0 clang-O3,$(eval $(call verdicts,$(flavour))))
 SANITIZED := $(TESTS:%=build/test-san/%)
-CHECKS := $(SANITIZED) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
+CHECKS := $(SANITIZED) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE) $(VERDICTS)
 tests: $(CHECKS) $(PLUGINS)
 
 include bench/bench.mk

@@ -12,6 +12,8 @@ typedef struct pf_bound_row {
   pf_plan plan;
   pf_status status;
   pf_error error;
+  int same;                /* the first row with the same steps: its own number where there is
+                              none, or where it could not be bound */
 } pf_bound_row;
 
 /* The rows of a case, and the one that the graph promises. */
