@@ -234,7 +234,7 @@ has_engines()
   echo "$out"
   for engine in $engines; do
     awk -v engine="$engine" '
-      $1 == engine { named = $0 ~ "^  " engine " +" engine "( [0-9]+\\.[0-9.]+)?, "; row = NR }
+      $1 == engine { named = $0 ~ "^  " engine " +" engine "( [0-9][0-9.]*)?, "; row = NR }
       named && NR == row + 1 && !/^ +x +y +sums +result +c +bias$/ { exit }
       named && NR == row + 2 { ok = /^ +f32 +f32 +f32 +f32 / }
       END { exit !ok }' <<<"$out" || { echo "no $engine"; return 1; }

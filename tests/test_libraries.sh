@@ -32,7 +32,7 @@ listed() # engine
 {
   awk -v engine="$1" '
     $1 == engine { listed++; row = NR; missing = /\(package lib[a-z0-9.-]+( of Debian [0-9]+)?\)/ }
-    $1 == engine && /^  [a-z]+ +[a-z]+( [0-9]+\.[0-9.]+)?, / { version = 1 }
+    $1 == engine && /^  [a-z]+ +[a-z]+( [0-9][0-9.]*)?, / { version = 1 }
     row && NR == row + 1 && /^ +x +y +sums +result +c +bias$/ { head = 1 }
     row && NR == row + 2 && /^ +f32 +f32 +f32 +f32 / { table = 1 }
     END { exit !(listed == 1 && (missing ? !version && !head : version && head && table)) }' listed
