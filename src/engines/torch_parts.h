@@ -1,0 +1,38 @@
+/* What the files of the adapter of libtorch share. */
+#ifndef PF_TORCH_PARTS_H
+#define PF_TORCH_PARTS_H
+
+#include <precfuzz/engine.h>
+
+#include "torch_abi.h"
+
+typedef enum pf_torch_mode {
+  PF_TORCH_MATMUL,  /* as torch.matmul folds: mm, or bmm */
+  PF_TORCH_BMM,     /* bmm always */
+  PF_TORCH_LINEAR   /* oneDNN's linear, which compiled graphs call */
+} pf_torch_mode;
+
+typedef struct pf_torch {
+  pf_torch_functions f;
+  void *library;
+  pf_torch_mode mode;
+  int32_t cpu, dtype[PFE_S32 + 1];  /* torch's numbers; dtype by pfe_dtype */
+  bool flushes_bf16, flushes_f16;   /* oneDNN's kernels read subnormals as zero */
+  bool narrow_f16;                  /* sums of f16 are in f16 */
+} pf_torch;
+
+/* A tensor as libtorch takes it. */
+typedef struct pf_torch_view {
+  void *data;
+  int32_t dtype;  /* pfe_dtype */
+  int rank;
+  int64_t size[3], stride[3];
+} pf_torch_view;
+
+/* *out is to be dropped.  Nonzero: it failed. */
+int pf_torch_make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out);
+
+pfe_status pf_torch_supports(void *state, const pfe_call *call, pfe_answer *answer);
+pfe_status pf_torch_run(void *state, const pfe_call *call, pfe_answer *answer);
+
+#endif
