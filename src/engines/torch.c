@@ -9,6 +9,7 @@
 #include "library.h"
 #include "measure.h"
 #include "onednn_abi.h"
+#include "quiet.h"
 #include "torch_parts.h"
 
 /* --- the library --------------------------------------------------------------------------- */
@@ -77,15 +78,19 @@ static const pfe_types types[] = {
   {PFE_S32, PFE_S32, PFE_S32, PFE_S32, PFE_NONE, PFE_NONE},
 };
 
-/* oneDNN's linear has no f64 and no integers. */
-static const pfe_types linear_types[] = {SAME(PFE_F32), NARROW(PFE_BF16), NARROW(PFE_F16)};
+_Static_assert(sizeof types / sizeof *types <= PF_TORCH_TYPES, "no room");
 
-static void set_types(const pf_torch *t, pfe_info *info)
+/* Of which dtypes oneDNN has a linear, depends on the processor. */
+static void set_types(pf_torch *t)
 {
+  pf_quiet quiet;
+  char last[128];
   const bool linear = t->mode == PF_TORCH_LINEAR;
-  info->types = linear ? linear_types : types;
-  info->types_count = linear ? (int32_t)(sizeof linear_types / sizeof *linear_types)
-                             : (int32_t)(sizeof types / sizeof *types);
+  pf_quiet_begin(&quiet);
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (!linear || pf_torch_has_linear(t, types[i].x))
+      t->types[t->types_count++] = types[i];
+  pf_quiet_end(&quiet, last);
 }
 
 static void set_numbers(pf_torch *t)
@@ -130,7 +135,7 @@ static void describe(const pf_torch *t, const char *path, pfe_info *info)
 
 static pfe_status start(pf_torch *t, const pfe_request *request, char text[192])
 {
-  static const char *const modes[] = {"matmul", "bmm", "linear", NULL};
+  static const char *const modes[] = {"matmul", "bmm", "strides", "linear", NULL};
   char path[512];
   const char *const named[] = {path, NULL};
   pfe_answer answer = {.text = ""};
@@ -180,7 +185,9 @@ static pfe_status open_torch(const pfe_engine *self, const pfe_request *request,
   find_version(t, info->version, path);
   describe(t, path, info);
   info->settings.threads = t->f.set_threads ? request->threads : 0;
-  set_types(t, info);
+  set_types(t);
+  info->types = t->types;
+  info->types_count = t->types_count;
   *state = t;
   return PFE_OK;
 }

@@ -9,8 +9,11 @@
 typedef enum pf_torch_mode {
   PF_TORCH_MATMUL,  /* as torch.matmul folds: mm, or bmm */
   PF_TORCH_BMM,     /* bmm always */
+  PF_TORCH_STRIDES, /* bmm, with strides of sizes of 1 as the call has them */
   PF_TORCH_LINEAR   /* oneDNN's linear, which compiled graphs call */
 } pf_torch_mode;
+
+enum { PF_TORCH_TYPES = 8 };
 
 typedef struct pf_torch {
   pf_torch_functions f;
@@ -19,6 +22,8 @@ typedef struct pf_torch {
   int32_t cpu, dtype[PFE_S32 + 1];  /* torch's numbers; dtype by pfe_dtype */
   bool flushes_bf16, flushes_f16;   /* oneDNN's kernels read subnormals as zero */
   bool narrow_f16;                  /* sums of f16 are in f16 */
+  pfe_types types[PF_TORCH_TYPES];
+  int32_t types_count;
 } pf_torch;
 
 /* A tensor as libtorch takes it. */
@@ -29,9 +34,8 @@ typedef struct pf_torch_view {
   int64_t size[3], stride[3];
 } pf_torch_view;
 
-/* *out is to be dropped.  Nonzero: it failed. */
-int pf_torch_make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out);
-
+/* Is there a linear of this dtype?  Where there is none, libtorch says so on standard error. */
+bool pf_torch_has_linear(const pf_torch *t, int32_t dtype);
 pfe_status pf_torch_supports(void *state, const pfe_call *call, pfe_answer *answer);
 pfe_status pf_torch_run(void *state, const pfe_call *call, pfe_answer *answer);
 

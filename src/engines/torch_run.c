@@ -5,7 +5,7 @@
 #include "blas.h"
 #include "torch_parts.h"
 
-/* From more products than these on, oneDNN multiplies 16-bit floats for libtorch. */
+/* From more products than these on, libtorch calls oneDNN for those 16-bit floats that it has. */
 enum { ONEDNN_WORK = 16 * 16 * 16 };
 
 typedef enum pf_torch_what { MM, BMM, ADDMM, BADDBMM, LINEAR } pf_torch_what;
@@ -48,6 +48,18 @@ static bool fold_rows(const pfe_call *call, const pfe_tensor *t, int64_t *stride
   const bool folds = fold_batches(call, t, &batch);
   *stride = call->m == 1 && call->batches > 1 ? batch : t->row_stride;
   return folds && (call->m <= 1 || call->batches <= 1 || batch == t->row_stride * call->m);
+}
+
+/* Strides of sizes of 1 address nothing, but results depend on them (docs/findings.md): each gets one
+   that encloses what is inside, as a dense tensor has. */
+static void enclose(pf_torch_view *v)
+{
+  int64_t extent = 1;
+  for (int d = v->rank; d-- > 0;)
+    if (v->size[d] == 1)
+      v->stride[d] = extent;
+    else if (v->size[d] > 1)
+      extent += (v->size[d] - 1) * v->stride[d];
 }
 
 /* The second operand is the same matrix for all batches, and all else folds into rows. */
@@ -109,6 +121,8 @@ static const char *make_linear(pf_torch_plan *p)
     return NULL;
   if (self->size[0] > 1 && self->stride[0])
     return "linear takes one bias for all rows";
+  if (self->size[1] > 1 && self->stride[1] != 1)
+    return "linear reads a bias densely, whatever its stride";
   *self = (pf_torch_view){.data = self->data, .dtype = self->dtype, .rank = 1,
                           .size = {self->size[1]}, .stride = {self->stride[1]}};
   return NULL;
@@ -141,16 +155,15 @@ static const char *declined(const pf_torch *t, const pfe_call *call)
     return "its products of integers have no alpha";
   if (t->mode == PF_TORCH_LINEAR && (s->has_c || pf_blas_alpha(call) != 1))
     return "linear has no alpha or c";
+  if (t->mode == PF_TORCH_LINEAR && !call->k)
+    return "linear fails for a sum of nothing (k = 0)";
   return NULL;
 }
 
-static const char *plan(const pf_torch *t, const pfe_call *call, pf_torch_plan *p)
+static const char *shape(const pf_torch *t, const pfe_call *call, pf_torch_plan *p)
 {
-  const char *why = declined(t, call);
-  if (why)
-    return why;
-  set_tensors(call, p);
-  if (t->mode != PF_TORCH_BMM && (!call->batch_rank || folds(call, p))) {
+  const bool always_batches = t->mode == PF_TORCH_BMM || t->mode == PF_TORCH_STRIDES;
+  if (!always_batches && (!call->batch_rank || folds(call, p))) {
     set_matrices(call, p);
     p->what = p->tensor[SELF] ? ADDMM : MM;
     return t->mode == PF_TORCH_LINEAR ? make_linear(p) : NULL;
@@ -161,8 +174,20 @@ static const char *plan(const pf_torch *t, const pfe_call *call, pf_torch_plan *
   return set_batches(call, p) ? NULL : "its batches do not fold into one dimension";
 }
 
-/* As products: in how many batches makes no difference. */
-static bool is_onednn(const pfe_call *call, const pf_torch_plan *p)
+static const char *plan(const pf_torch *t, const pfe_call *call, pf_torch_plan *p)
+{
+  const char *why = declined(t, call);
+  if (why)
+    return why;
+  set_tensors(call, p);
+  why = shape(t, call, p);
+  for (int r = A; r < ROLES && t->mode != PF_TORCH_STRIDES; r++)
+    if (p->tensor[r])
+      enclose(&p->view[r]);
+  return why;
+}
+
+static bool may_be_onednn(const pfe_call *call, const pf_torch_plan *p)
 {
   const bool sixteen = p->view[A].dtype == PFE_BF16 || p->view[A].dtype == PFE_F16;
   const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
@@ -186,9 +211,9 @@ pfe_status pf_torch_supports(void *state, const pfe_call *call, pfe_answer *answ
   if (why)
     return PFE_UNSUPPORTED;
   const int32_t dtype = p.view[A].dtype;
-  const bool onednn = is_onednn(call, &p);
+  const bool onednn = may_be_onednn(call, &p);
   snprintf(answer->kernel, sizeof answer->kernel, "%s%s", what_names[p.what],
-           onednn ? ", oneDNN" : "");
+           onednn && p.what != LINEAR ? " above 4096" : "");
   if (onednn)
     declare(t, dtype, &answer->settings);
   else if (dtype == PFE_F16 && t->narrow_f16)
@@ -198,7 +223,7 @@ pfe_status pf_torch_supports(void *state, const pfe_call *call, pfe_answer *answ
 
 /* --- calls --------------------------------------------------------------------------------- */
 
-int pf_torch_make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out)
+static int make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out)
 {
   return t->f.from_blob(v->data, v->rank, v->size, v->stride, 0, t->dtype[v->dtype], t->cpu, 0,
                         out);
@@ -217,6 +242,13 @@ static int run_linear(const pf_torch *t, pf_torch_tensor *tensor)
   return failed;
 }
 
+static void drop(const pf_torch *t, pf_torch_tensor *tensor)
+{
+  for (int r = A; r < ROLES; r++)
+    if (tensor[r])
+      t->f.drop(tensor[r]);
+}
+
 static int multiply(const pf_torch *t, const pf_torch_plan *p, pf_torch_tensor *tensor)
 {
   const pf_torch_functions *f = &t->f;
@@ -229,6 +261,23 @@ static int multiply(const pf_torch *t, const pf_torch_plan *p, pf_torch_tensor *
   case LINEAR: break;
   }
   return run_linear(t, tensor);
+}
+
+/* Is there a linear of this dtype?  One product is run to see. */
+bool pf_torch_has_linear(const pf_torch *t, int32_t dtype)
+{
+  double number[3] = {0};
+  pf_torch_tensor tensor[ROLES] = {NULL};
+  int failed = 0;
+  for (int r = A; r < SELF && !failed; r++) {
+    const pf_torch_view one = {.data = &number[r], .dtype = dtype, .rank = 2, .size = {1, 1},
+                               .stride = {1, 1}};
+    failed = make(t, &one, &tensor[r]);
+  }
+  if (!failed)
+    failed = run_linear(t, tensor);
+  drop(t, tensor);
+  return !failed;
 }
 
 pfe_status pf_torch_run(void *state, const pfe_call *call, pfe_answer *answer)
@@ -246,12 +295,10 @@ pfe_status pf_torch_run(void *state, const pfe_call *call, pfe_answer *answer)
   int failed = 0;
   for (int r = A; r < ROLES && !failed; r++)
     if (p.tensor[r] && (r != SELF || p.tensor[r] != p.tensor[OUT]))
-      failed = pf_torch_make(t, &p.view[r], &tensor[r]);
+      failed = make(t, &p.view[r], &tensor[r]);
   if (!failed)
     failed = multiply(t, &p, tensor);
-  for (int r = A; r < ROLES; r++)
-    if (tensor[r])
-      t->f.drop(tensor[r]);
+  drop(t, tensor);
   if (failed)
     snprintf(answer->text, sizeof answer->text, "%s failed (--isolate shows what it says)",
              what_names[p.what]);
