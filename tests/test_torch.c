@@ -61,7 +61,8 @@ static void test_modes(void **state)
   (void)state;
   check_right("matmul x=f32[3,8] y=f32[8,5]", FAKE ":bmm", "bmm");
   check_right("matmul x=f32[2,3,8] y=f32[8,5]", FAKE ":bmm", "bmm");
-  check_right("addmm x=f32[8] y=f32[8,5] c=f32[5]", FAKE ":strides", "baddbmm");
+  check_right("addmm x=f32[8] y=f32[8,5] c=f32[5]", FAKE ":raw", "baddbmm");
+  check_right("addmm x=bf16[3,0] y=bf16[0,5] c=bf16[5]", FAKE ":raw", "baddbmm");
   check_right("matmul x=f32[2,3,8] y=f32[8,5] out=(15,5,1)", FAKE ":linear", "linear");
   check_right("linear x=bf16[3,8] y=bf16[5,8] bias=bf16[5]", FAKE ":linear", "linear");
 }
@@ -89,6 +90,24 @@ static void test_what_it_has_not_is_declined(void **state)
   check_declined("matmul x=f32[3,0] y=f32[0,5]", FAKE ":linear", "k = 0");
   check_declined("addmm x=f32[3,3] y=f32[3,5] c=f32[5]", FAKE ":linear", "no alpha or c");
   check_declined("matmul x=f64[3,3] y=f64[3,5]", FAKE ":linear", "not in its table");
+}
+
+static void check_widened(const char *text, const char *engine)
+{
+  const seen s = examine(text, engine);
+  assert_int_equal(s.verdict[PF_VERDICT_OK], 1);
+  assert_non_null(strstr(s.legalised, "c bf16 -> f32"));
+}
+
+/* f32 is put in place of what would come out wrong, and only there. */
+static void test_known_faults_are_kept_out(void **state)
+{
+  (void)state;
+  check_widened("addmm x=bf16[3,0] y=bf16[0,5] c=bf16[5]", FAKE);
+  check_widened("addmm x=bf16[1,64] y=bf16[64,65] c=bf16[65] alpha=0 beta=2", FAKE ":bmm");
+  check_right("addmm x=bf16[1,64] y=bf16[64,64] c=bf16[64] alpha=0 beta=2", FAKE ":bmm", "baddbmm");
+  check_right("addmm x=bf16[1,64] y=bf16[64,65] c=bf16[65] alpha=0 beta=2", FAKE,
+              "addmm above 4096");
 }
 
 /* A strided bias is copied first, one that differs by row is not to be had. */
@@ -124,7 +143,7 @@ static void test_flushing_is_declared(void **state)
 static void test_what_cannot_be_opened_says_why(void **state)
 {
   (void)state;
-  check_refusal_opened("torch:fast", "'fast' is none of matmul, bmm, strides, linear", &opening);
+  check_refusal_opened("torch:fast", "'fast' is none of matmul, bmm, raw, linear", &opening);
   check_refusal_opened("torch:./nothing.so", "not installed (package libtorch2.6", &opening);
   check_refusal_opened("torch:" PLUGIN("fake_blas"), "has no aoti_torch_device_type_cpu", &opening);
 }
@@ -136,6 +155,7 @@ int main(void)
     cmocka_unit_test(test_modes),
     cmocka_unit_test(test_batches_that_do_not_fold_are_copied),
     cmocka_unit_test(test_what_it_has_not_is_declined),
+    cmocka_unit_test(test_known_faults_are_kept_out),
     cmocka_unit_test(test_the_bias_of_linear),
     cmocka_unit_test(test_flushing_is_declared),
     cmocka_unit_test(test_what_cannot_be_opened_says_why),

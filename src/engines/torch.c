@@ -135,7 +135,7 @@ static void describe(const pf_torch *t, const char *path, pfe_info *info)
 
 static pfe_status start(pf_torch *t, const pfe_request *request, char text[192])
 {
-  static const char *const modes[] = {"matmul", "bmm", "strides", "linear", NULL};
+  static const char *const modes[] = {"matmul", "bmm", "raw", "linear", NULL};
   char path[512];
   const char *const named[] = {path, NULL};
   pfe_answer answer = {.text = ""};

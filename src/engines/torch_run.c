@@ -162,7 +162,7 @@ static const char *declined(const pf_torch *t, const pfe_call *call)
 
 static const char *shape(const pf_torch *t, const pfe_call *call, pf_torch_plan *p)
 {
-  const bool always_batches = t->mode == PF_TORCH_BMM || t->mode == PF_TORCH_STRIDES;
+  const bool always_batches = t->mode == PF_TORCH_BMM || t->mode == PF_TORCH_RAW;
   if (!always_batches && (!call->batch_rank || folds(call, p))) {
     set_matrices(call, p);
     p->what = p->tensor[SELF] ? ADDMM : MM;
@@ -174,6 +174,27 @@ static const char *shape(const pf_torch *t, const pfe_call *call, pf_torch_plan 
   return set_batches(call, p) ? NULL : "its batches do not fold into one dimension";
 }
 
+static bool is_sixteen_bits(const pf_torch_plan *p)
+{
+  return p->tensor[A]->dtype == PFE_BF16 || p->tensor[A]->dtype == PFE_F16;
+}
+
+static bool may_be_onednn(const pfe_call *call, const pf_torch_plan *p)
+{
+  const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
+  return p->what == LINEAR || (is_sixteen_bits(p) && work > ONEDNN_WORK);
+}
+
+/* What comes out wrong, always: docs/findings.md. */
+static const char *known_to_fail(const pfe_call *call, const pf_torch_plan *p)
+{
+  if (!call->k && call->steps->has_c && is_sixteen_bits(p))
+    return "with k = 0 it rounds beta to 16 bits (torch:raw shows it)";
+  if (p->what == BADDBMM && call->alpha == 0 && p->beta != 1 && may_be_onednn(call, p))
+    return "with alpha = 0 it forgets beta (torch:raw shows it)";
+  return NULL;
+}
+
 static const char *plan(const pf_torch *t, const pfe_call *call, pf_torch_plan *p)
 {
   const char *why = declined(t, call);
@@ -181,17 +202,12 @@ static const char *plan(const pf_torch *t, const pfe_call *call, pf_torch_plan *
     return why;
   set_tensors(call, p);
   why = shape(t, call, p);
-  for (int r = A; r < ROLES && t->mode != PF_TORCH_STRIDES; r++)
+  if (why || t->mode == PF_TORCH_RAW)
+    return why;
+  for (int r = A; r < ROLES; r++)
     if (p->tensor[r])
       enclose(&p->view[r]);
-  return why;
-}
-
-static bool may_be_onednn(const pfe_call *call, const pf_torch_plan *p)
-{
-  const bool sixteen = p->view[A].dtype == PFE_BF16 || p->view[A].dtype == PFE_F16;
-  const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
-  return p->what == LINEAR || (sixteen && work > ONEDNN_WORK);
+  return known_to_fail(call, p);
 }
 
 static void declare(const pf_torch *t, int32_t dtype, pfe_settings *s)
