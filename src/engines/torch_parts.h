@@ -9,7 +9,7 @@
 typedef enum pf_torch_mode {
   PF_TORCH_MATMUL,  /* as torch.matmul folds: mm, or bmm */
   PF_TORCH_BMM,     /* bmm always */
-  PF_TORCH_RAW,     /* bmm, with all that is known to come out wrong */
+  PF_TORCH_RAW,     /* likewise, with all that is known to come out wrong */
   PF_TORCH_LINEAR   /* oneDNN's linear, which compiled graphs call */
 } pf_torch_mode;
 

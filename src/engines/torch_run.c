@@ -162,8 +162,7 @@ static const char *declined(const pf_torch *t, const pfe_call *call)
 
 static const char *shape(const pf_torch *t, const pfe_call *call, pf_torch_plan *p)
 {
-  const bool always_batches = t->mode == PF_TORCH_BMM || t->mode == PF_TORCH_RAW;
-  if (!always_batches && (!call->batch_rank || folds(call, p))) {
+  if (t->mode != PF_TORCH_BMM && (!call->batch_rank || folds(call, p))) {
     set_matrices(call, p);
     p->what = p->tensor[SELF] ? ADDMM : MM;
     return t->mode == PF_TORCH_LINEAR ? make_linear(p) : NULL;
@@ -192,6 +191,10 @@ static const char *known_to_fail(const pfe_call *call, const pf_torch_plan *p)
     return "with k = 0 it rounds beta to 16 bits (torch:raw shows it)";
   if (p->what == BADDBMM && call->alpha == 0 && p->beta != 1 && may_be_onednn(call, p))
     return "with alpha = 0 it forgets beta (torch:raw shows it)";
+  const pf_torch_view *out = &p->view[OUT];
+  if ((p->what == MM || p->what == ADDMM) && out->size[1] == 1 && out->size[0] > 1 &&
+      out->stride[0] != 1 && may_be_onednn(call, p))
+    return "it writes a column densely, whatever its stride (torch:raw shows it)";
   return NULL;
 }
 
