@@ -17,7 +17,7 @@
 static const char *const usual_files[] = {"libtorch_cpu.so.2.6", "libtorch_cpu.so", NULL};
 static const char package[] = "libtorch2.6 of Debian 13";
 
-static pfe_status load(pf_torch *t, const char *const *files, char text[192])
+static pfe_status find_functions(pf_torch *t, const char *const *files, char text[192])
 {
   pf_torch_functions *f = &t->f;
 #define AT(FIELD) (void **)&f->FIELD
@@ -28,7 +28,8 @@ static pfe_status load(pf_torch *t, const char *const *files, char text[192])
     {AT(bf16), SHIM("dtype_bfloat16"), 0}, {AT(s32), SHIM("dtype_int32"), 0},
     {AT(from_blob), SHIM("create_tensor_from_blob"), 0},
     {AT(drop), SHIM("delete_tensor_object"), 0}, {AT(copy), SHIM("copy_"), 0},
-    {AT(set_grad_mode), SHIM("grad_mode_set_enabled"), 0}, {AT(mm), SHIM("cpu_mm_out"), 0},
+    {AT(dtype_of), SHIM("get_dtype"), 0}, {AT(set_grad_mode), SHIM("grad_mode_set_enabled"), 0},
+    {AT(mm), SHIM("cpu_mm_out"), 0},
     {AT(bmm), SHIM("cpu_bmm_out"), 0}, {AT(addmm), SHIM("cpu_addmm_out"), 0},
     {AT(baddbmm), SHIM("cpu_baddbmm_out"), 0}, {AT(linear), SHIM("cpu__linear_pointwise"), 1},
     {AT(set_threads), "_ZN2at15set_num_threadsEi", 1},
@@ -120,17 +121,33 @@ static void find_flushing(pf_torch *t)
 
 /* "avx512_core_bf16, OpenBLAS 0.3.29 SkylakeX, /usr/lib/libtorch_cpu.so.2.6.0": oneDNN's name for the
    instructions, the library that multiplies f32 and f64, the file. */
-static void describe(const pf_torch *t, const char *path, pfe_info *info)
+void pf_torch_describe(const pf_torch *t, int threads, pfe_info *info)
 {
   const pf_torch_functions *f = &t->f;
+  char path[512] = "";
   const char *isa = f->dnnl_isa && f->dnnl_isa_name ? f->dnnl_isa_name(f->dnnl_isa()) : NULL;
   char blas[64] = "";
+  find_version(t, info->version, path);
+  info->settings.threads = f->set_threads ? threads : 0;
   if (f->openblas_config)
     sscanf(f->openblas_config(), "OpenBLAS %31s", blas);
   snprintf(info->details, sizeof info->details, "%s%s%s%s%s, %.100s",
            isa ? isa + strlen("cpu_isa_") : pf_measure_isa(), blas[0] ? ", OpenBLAS " : "", blas,
            blas[0] && f->openblas_core ? " " : "",
            blas[0] && f->openblas_core ? f->openblas_core() : "", path);
+}
+
+pfe_status pf_torch_load(pf_torch *t, const char *const *files, int threads, char text[192])
+{
+  const pfe_status status = find_functions(t, files, text);
+  if (status)
+    return status;
+  set_numbers(t);
+  find_flushing(t);
+  t->f.set_grad_mode(false);
+  if (t->f.set_threads)
+    t->f.set_threads(threads);
+  return PFE_OK;
 }
 
 static pfe_status start(pf_torch *t, const pfe_request *request, char text[192])
@@ -143,18 +160,13 @@ static pfe_status start(pf_torch *t, const pfe_request *request, char text[192])
   if (pf_library_argument(request->argument, modes, &mode, path, text))
     return PFE_ERROR;
   t->mode = (pf_torch_mode)mode;
-  const pfe_status status = load(t, path[0] ? named : usual_files, text);
+  const pfe_status status = pf_torch_load(t, path[0] ? named : usual_files, request->threads, text);
   if (status)
     return status;
   if (t->mode == PF_TORCH_LINEAR && !t->f.linear) {
     snprintf(text, 192, "the library has no aoti_torch_cpu__linear_pointwise: built without oneDNN");
     return PFE_ERROR;
   }
-  set_numbers(t);
-  find_flushing(t);
-  t->f.set_grad_mode(false);
-  if (t->f.set_threads)
-    t->f.set_threads(request->threads);
   if (t->mode == PF_TORCH_LINEAR || !pf_measure_f16(&pf_torch_engine, t, &t->narrow_f16, &answer))
     return PFE_OK;
   snprintf(text, 192, "a first product failed: %.160s", answer.text);
@@ -170,7 +182,6 @@ static void close_torch(void *state)
 static pfe_status open_torch(const pfe_engine *self, const pfe_request *request, pfe_info *info,
                              void **state, char text[192])
 {
-  char path[512] = "";
   pf_torch *t = calloc(1, sizeof *t);
   (void)self;
   if (!t) {
@@ -182,9 +193,7 @@ static pfe_status open_torch(const pfe_engine *self, const pfe_request *request,
     close_torch(t);
     return status;
   }
-  find_version(t, info->version, path);
-  describe(t, path, info);
-  info->settings.threads = t->f.set_threads ? request->threads : 0;
+  pf_torch_describe(t, request->threads, info);
   set_types(t);
   info->types = t->types;
   info->types_count = t->types_count;

@@ -4,6 +4,7 @@
 #define PF_TORCH_ABI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct pf_torch_opaque *pf_torch_tensor;
@@ -22,6 +23,7 @@ typedef struct pf_torch_functions {
                        pf_torch_tensor *out);
   int32_t (*drop)(pf_torch_tensor tensor);
   int32_t (*copy)(pf_torch_tensor to, pf_torch_tensor from, int32_t non_blocking);
+  int32_t (*dtype_of)(pf_torch_tensor tensor, int32_t *out);
   void (*set_grad_mode)(bool enabled);
   pf_torch_product *mm, *bmm;
   pf_torch_sum *addmm, *baddbmm;
@@ -35,5 +37,14 @@ typedef struct pf_torch_functions {
   const char *(*dnnl_isa_name)(int isa);
   char *(*openblas_config)(void), *(*openblas_core)(void);
 } pf_torch_functions;
+
+/* What AOTInductor's compiled graphs export. */
+typedef struct pf_torch_model {
+  int32_t (*create)(void **container, size_t models, const char *device, const char *folder);
+  int32_t (*destroy)(void *container);
+  /* Takes the inputs over, and makes the outputs. */
+  int32_t (*run)(void *container, pf_torch_tensor *inputs, size_t input_count,
+                 pf_torch_tensor *outputs, size_t output_count, void *stream, void *executor);
+} pf_torch_model;
 
 #endif

@@ -34,6 +34,18 @@ typedef struct pf_torch_view {
   int64_t size[3], stride[3];
 } pf_torch_view;
 
+/* From so many products on, libtorch calls oneDNN for those 16-bit floats that it has. */
+enum { PF_TORCH_ONEDNN_WORK = 16 * 16 * 16 + 1 };
+
+/* The first of files that there is, ready for calls. */
+pfe_status pf_torch_load(pf_torch *t, const char *const *files, int threads, char text[192]);
+/* Version, details and threads. */
+void pf_torch_describe(const pf_torch *t, int threads, pfe_info *info);
+/* What oneDNN may do with operands of a dtype. */
+void pf_torch_declare(const pf_torch *t, int32_t dtype, pfe_settings *s);
+/* *out is to be dropped.  Nonzero: it failed. */
+int pf_torch_make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out);
+
 /* Is there a linear of this dtype?  Where there is none, libtorch says so on standard error. */
 bool pf_torch_has_linear(const pf_torch *t, int32_t dtype);
 pfe_status pf_torch_supports(void *state, const pfe_call *call, pfe_answer *answer);

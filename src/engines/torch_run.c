@@ -5,9 +5,6 @@
 #include "blas.h"
 #include "torch_parts.h"
 
-/* From more products than these on, libtorch calls oneDNN for those 16-bit floats that it has. */
-enum { ONEDNN_WORK = 16 * 16 * 16 };
-
 typedef enum pf_torch_what { MM, BMM, ADDMM, BADDBMM, LINEAR } pf_torch_what;
 static const char *const what_names[] = {"mm", "bmm", "addmm", "baddbmm", "linear"};
 
@@ -181,7 +178,7 @@ static bool is_sixteen_bits(const pf_torch_plan *p)
 static bool may_be_onednn(const pfe_call *call, const pf_torch_plan *p)
 {
   const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
-  return p->what == LINEAR || (is_sixteen_bits(p) && work > ONEDNN_WORK);
+  return p->what == LINEAR || (is_sixteen_bits(p) && work >= PF_TORCH_ONEDNN_WORK);
 }
 
 /* What comes out wrong, always: docs/findings.md. */
@@ -213,7 +210,7 @@ static const char *plan(const pf_torch *t, const pfe_call *call, pf_torch_plan *
   return known_to_fail(call, p);
 }
 
-static void declare(const pf_torch *t, int32_t dtype, pfe_settings *s)
+void pf_torch_declare(const pf_torch *t, int32_t dtype, pfe_settings *s)
 {
   if (dtype == PFE_BF16 && t->flushes_bf16)
     s->flush_inputs = s->flush_sums = s->flush_outputs = PFE_MAY;
@@ -234,7 +231,7 @@ pfe_status pf_torch_supports(void *state, const pfe_call *call, pfe_answer *answ
   snprintf(answer->kernel, sizeof answer->kernel, "%s%s", what_names[p.what],
            onednn && p.what != LINEAR ? " above 4096" : "");
   if (onednn)
-    declare(t, dtype, &answer->settings);
+    pf_torch_declare(t, dtype, &answer->settings);
   else if (dtype == PFE_F16 && t->narrow_f16)
     answer->settings.accumulator = PFE_F16;
   return PFE_OK;
@@ -242,7 +239,7 @@ pfe_status pf_torch_supports(void *state, const pfe_call *call, pfe_answer *answ
 
 /* --- calls --------------------------------------------------------------------------------- */
 
-static int make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out)
+int pf_torch_make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out)
 {
   return t->f.from_blob(v->data, v->rank, v->size, v->stride, 0, t->dtype[v->dtype], t->cpu, 0,
                         out);
@@ -291,7 +288,7 @@ bool pf_torch_has_linear(const pf_torch *t, int32_t dtype)
   for (int r = A; r < SELF && !failed; r++) {
     const pf_torch_view one = {.data = &number[r], .dtype = dtype, .rank = 2, .size = {1, 1},
                                .stride = {1, 1}};
-    failed = make(t, &one, &tensor[r]);
+    failed = pf_torch_make(t, &one, &tensor[r]);
   }
   if (!failed)
     failed = run_linear(t, tensor);
@@ -314,7 +311,7 @@ pfe_status pf_torch_run(void *state, const pfe_call *call, pfe_answer *answer)
   int failed = 0;
   for (int r = A; r < ROLES && !failed; r++)
     if (p.tensor[r] && (r != SELF || p.tensor[r] != p.tensor[OUT]))
-      failed = make(t, &p.view[r], &tensor[r]);
+      failed = pf_torch_make(t, &p.view[r], &tensor[r]);
   if (!failed)
     failed = multiply(t, &p, tensor);
   drop(t, tensor);

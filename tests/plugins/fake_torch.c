@@ -55,6 +55,12 @@ PUBLIC int32_t aoti_torch_delete_tensor_object(pf_torch_tensor t)
   return 0;
 }
 
+PUBLIC int32_t aoti_torch_get_dtype(pf_torch_tensor t, int32_t *out)
+{
+  *out = t->dtype;
+  return 0;
+}
+
 static char *at(const struct pf_torch_opaque *t, int64_t b, int64_t i, int64_t j)
 {
   const int64_t index[] = {b, i, j};
