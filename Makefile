@@ -153,6 +153,7 @@ build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
 build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
 build/plugin/fake_ort.so: src/engines/ort_abi.h
 build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
+build/plugin/fake_torch.so: src/engines/torch_abi.h src/engines/onednn_abi.h
 
 # What certified arithmetic promises must hold whatever is made of it.
 CERTIFIED := test_certified test_enclosure_block test_enclosure_loops test_enclosure_same

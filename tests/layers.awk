@@ -6,7 +6,8 @@
 # name with a "_" begins the headers that it and its like share, which they may include, too.
 BEGIN {
   order = "library quiet measure blas dense cblas_calls cblas_parts onednn_abi onednn_parts " \
-          "ort_abi ort_model ort_parts xnnpack_abi engines version status " \
+          "ort_abi ort_model ort_parts xnnpack_abi torch_abi torch_parts inductor_parts " \
+          "engines version status " \
           "memory directed format isa isa_target dtype rounding_lanes rounding_loops " \
           "rounding reader graph values values_draw values_pack values_float values_integer control " \
           "scale case operand form_text_scan form_text form_fuzz_head form_fuzz " \
