@@ -15,10 +15,11 @@
 -include config.mk
 
 CLANG  ?= clang
+PROTOC ?= protoc-c
 AFL_CC ?= afl-clang-fast
 CFLAGS ?= -O2 -g
 SAN    ?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LIBS   ?= -ljansson -lmpfr -lgmp -lm -ldl
+LIBS   ?= -ljansson -lzip -lprotobuf-c -lnettle -lmpfr -lgmp -lm -ldl
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
@@ -29,7 +30,8 @@ FLAVOUR      ?= libfuzzer
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
-BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
+BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests \
+        -isystem build/protobuf -MMD -MP
 # Behind everything else: a contracted or reordered sum is not the sum that is claimed.
 FP   := -ffp-contract=off -fno-fast-math
 
@@ -37,7 +39,8 @@ SRC     := $(filter-out src/cli/%,$(wildcard src/*.c src/*/*.c))
 CLI     := $(wildcard src/cli/*.c)
 TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
 SHARED  := $(filter-out fuzz/fuzz_%.c fuzz/replay.c,$(wildcard fuzz/*.c))
-LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
+PROTO   := $(patsubst src/%.proto,build/protobuf/%.pb-c.c,$(wildcard src/*.proto))
+LIB     := $(SRC) $(PROTO) $(wildcard oracle/*.c) $(SHARED)
 TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS := $(wildcard tests/test_*.sh)
 EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
@@ -70,7 +73,7 @@ afl: $(AFL)
 # kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
 # half of its time: all else is compiled without coverage.  (replay.c is AFL++'s main.)
 GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*.c \
-         src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
+         src/npz*.c src/onnx*.c src/gguf*.c src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
          src/case.c src/operand.c src/engine.c fuzz/replay.c
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
@@ -79,7 +82,7 @@ GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*
 define flavour
 guide_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
 compile_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
-build/obj/$1/%.o: %.c build/obj/$1/command
+build/obj/$1/%.o: %.c build/obj/$1/command | $(PROTO)
 	@mkdir -p $$(@D)
 	@echo '  $2 $$@'
 	@$$(if $$(filter $(GUIDE),$$<),$$(guide_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
@@ -89,6 +92,12 @@ build/obj/$1/command: FORCE
 	@echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' | cmp -s - $$@ || \
 	  echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' >$$@
 endef
+
+# What protobuf-c makes of a description: before anything is compiled, as it makes headers, too.
+build/protobuf/%.pb-c.c: src/%.proto
+	@mkdir -p $(@D)
+	@echo '  $(PROTOC) $@'
+	@$(PROTOC) -Isrc --c_out=$(@D) $<
 
 # $(call objects,NAME,SOURCES)
 objects = $(patsubst %.c,build/obj/$1/%.o,$2)

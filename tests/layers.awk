@@ -18,7 +18,8 @@ BEGIN {
           "enclosure_block_dots enclosure_block_loops rule check options session " \
           "session_parts session_whole explain report regression known_rules " \
           "tolerance_table tensorfile safetensors_parts " \
-          "safetensors npy tensorfile_open tensor_case engine_given"
+          "safetensors safetensors_index npy npz onnx onnx_parts gguf weights tensorfile_open " \
+          "tensor_case engine_given"
   for (n = split(order, name); n; n--)
     rank[name[n]] = n
   for (n = split("status format truth dtype", name); n; n--)
