@@ -136,6 +136,8 @@ static void on_result(void *user, const pf_result *r)
   pf_signature(r, signature, sizeof signature);
   fprintf(stderr, "ASSERTION FAILED: precfuzz: %s\n    case      ", signature);
   pf_text_print(r->problem->what, stderr);
+  if (r->problem->what->origin)
+    fprintf(stderr, "\n    origin    %s", r->problem->what->origin);
   fputs("\n    ", stderr);
   pf_report_line(r, stderr);
   pf_report_worst(r, stderr);

@@ -183,10 +183,45 @@ static pf_status open_model(pf_weights *w, const char *path, pf_error *e)
   return PF_OK;
 }
 
+static int by_name(const void *a, const void *b, void *weights)
+{
+  const pf_weight *w = weights;
+  return strcmp(w[*(const size_t *)a].entry.name, w[*(const size_t *)b].entry.name);
+}
+
+static pf_status sort_names(pf_weights *w, pf_error *e)
+{
+  size_t *order = pf_alloc_array(&w->memory, w->count, sizeof *order);
+  if (order == NULL)
+    return no_memory(e);
+  for (size_t i = 0; i < w->count; i++)
+    order[i] = i;
+  qsort_r(order, w->count, sizeof *order, by_name, w->weight);
+  w->by_name = order;
+  return PF_OK;
+}
+
+int64_t pf_weights_find(const pf_weights *w, const char *name)
+{
+  size_t low = 0, high = w->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (strcmp(w->weight[w->by_name[middle]].entry.name, name) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < w->count && strcmp(w->weight[w->by_name[low]].entry.name, name) == 0
+             ? (int64_t)w->by_name[low]
+             : -1;
+}
+
 pf_status pf_weights_open(const char *path, pf_weights *out, pf_error *e)
 {
   *out = (pf_weights){0};
-  const pf_status status = open_model(out, path, e);
+  pf_status status = open_model(out, path, e);
+  if (status == PF_OK)
+    status = sort_names(out, e);
   if (status != PF_OK)
     pf_weights_close(out);
   return status;

@@ -25,6 +25,7 @@ typedef struct pf_weights {
   const char *format;      /* "safetensors", "npy", "npz", "onnx" or "gguf" */
   size_t count;
   pf_weight *weight;
+  const size_t *by_name;   /* numbers of weights, by name in strcmp's order */
   size_t skipped;          /* members of an .npz that are no arrays of numbers */
   bool says_uses;          /* ONNX: whoever is not in use[] is no weight of a matmul */
   size_t use_count;
@@ -47,12 +48,27 @@ typedef struct pf_weights_file {
 /* Told apart by their first bytes, not by the path.  Errors name the file and the offset in it.
    PF_BAD_INPUT, PF_UNSUPPORTED, PF_NO_MEMORY, PF_IO_ERROR; then *out is zeroed. */
 pf_status pf_weights_open(const char *path, pf_weights *out, pf_error *e);
+/* The number of the weight of that name; -1 if there is none. */
+int64_t pf_weights_find(const pf_weights *w, const char *name);
 /* Sees to it that weight i has data.  They stay until another one is loaded.  Fails as
    pf_npz_load does. */
 pf_status pf_weights_load(pf_weights *w, size_t i, pf_error *e);
 /* Gives back memory that holds a part of a weight's data; see pf_file_forget. */
 void pf_weights_forget(const pf_weights *w, size_t i, size_t from, size_t bytes);
 void pf_weights_close(pf_weights *w);
+
+/* Who watches long work. */
+typedef struct pf_watch {
+  /* `done` of `all`, in any unit; false ends the work. */
+  bool (*go_on)(void *user, const char *doing, uint64_t done, uint64_t all);
+  void *user;
+} pf_watch;
+
+enum { PF_HASH_TEXT = 65 };  /* bytes: SHA-256 in hex, and a NUL */
+/* Of a file; of the elements that pf_weight_read gives of a loaded weight, in C order, NaN without
+   payload.  false: ended by the watch. */
+bool pf_weights_hash(const pf_weights_file *f, const pf_watch *watch, char *to);
+bool pf_weight_hash(const pf_weights *w, size_t i, const pf_watch *watch, char *to);
 
 /* What elements of a tensor can be read as: its dtype, f32 for Q8_0; false: as none. */
 bool pf_weight_dtype(const pf_tensor_entry *t, pf_dtype *out);

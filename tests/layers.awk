@@ -9,7 +9,7 @@ BEGIN {
           "ort_abi ort_model ort_parts xnnpack_abi engines version status " \
           "memory directed format isa isa_target dtype rounding_lanes rounding_loops " \
           "rounding reader graph values values_draw values_float values_integer control " \
-          "scale case operand form_text_scan form_text form_fuzz_head form_fuzz " \
+          "scale origin case operand form_text_scan form_text form_fuzz_head form_fuzz " \
           "form_archive_fields form_archive problem problem_parts row row_parser declared " \
           "truth engine reference_loops reference reference_lanes_loops " \
           "reference_lanes_target reference_lanes engine_reference kernel faults wire " \
@@ -19,7 +19,8 @@ BEGIN {
           "session_parts session_whole explain report regression known_rules " \
           "tolerance_table tensorfile safetensors_parts " \
           "safetensors safetensors_index npy npz onnx onnx_parts gguf weights tensorfile_open " \
-          "tensor_case engine_given"
+          "tensor_case engine_given seed_vectors seed_case seed_keep " \
+          "seed_layers seed"
   for (n = split(order, name); n; n--)
     rank[name[n]] = n
   for (n = split("status format truth dtype", name); n; n--)
