@@ -197,7 +197,7 @@ static bool is_in_place(const reader *r, const onnx_type *type, pf_wire_field *f
 {
   pf_wire_walk w = r->tensor;
   bool more, found = false;
-  while (pf_wire_next(&w, f, &more) == PF_OK && more && !found)
+  while (!found && pf_wire_next(&w, f, &more) == PF_OK && more)
     found = f->number == (uint32_t)type->typed;
   return found && (type->typed == FLOAT_DATA || type->typed == DOUBLE_DATA) &&
          f->type == PF_WIRE_BYTES && f->size == r->t->bytes;
@@ -328,7 +328,8 @@ static pf_status read_message(reader *r, pf_onnx_external *external)
 pf_status pf_onnx_tensor(pf_onnx *o, pf_wire_walk w, pf_tensor_entry *t,
                          pf_onnx_external *external, pf_error *e)
 {
-  reader r = {.o = o, .tensor = w, .t = t, .error = e, .text = malloc(DESCRIPTION_MAX)};
+  const size_t room = w.end - w.at < DESCRIPTION_MAX ? w.end - w.at : DESCRIPTION_MAX;
+  reader r = {.o = o, .tensor = w, .t = t, .error = e, .text = malloc(room + 1)};
   if (r.text == NULL)
     return no_memory(&r);
   const pf_status status = read_message(&r, external);

@@ -14,7 +14,7 @@ enum {
 typedef struct finder {
   pf_onnx *o;
   size_t room;
-  char (*output)[64];    /* of each use: what its node's result is called; "" if longer */
+  const char **output;   /* of each use: what its node's result is called */
   pf_error *error;
 } finder;
 
@@ -33,19 +33,22 @@ static bool transposes(const PfOnnx__Node *n)
   return false;
 }
 
-static void add_use(finder *f, const PfOnnx__Node *n, bool gemm)
+static pf_status add_use(finder *f, const PfOnnx__Node *n, bool gemm)
 {
   const int64_t weight = n->n_input > 1 ? find_operand(f, n->input[1], 2) : PF_ONNX_NONE;
   if (weight == PF_ONNX_NONE || f->o->use_count == f->room)
-    return;
-  char *output = f->output[f->o->use_count];
-  if (n->n_output > 0 && strlen(n->output[0]) < sizeof f->output[0])
-    strcpy(output, n->output[0]);
+    return PF_OK;
+  const char *result = n->n_output > 0 ? n->output[0] : "";
+  char *output = pf_alloc(&f->o->file.memory, strlen(result) + 1);
+  if (output == NULL)
+    return pf_fail(f->error, PF_NO_MEMORY, 0, "onnx: not enough memory for the nodes");
+  f->output[f->o->use_count] = strcpy(output, result);
   pf_onnx_use *u = &f->o->use[f->o->use_count++];
   *u = (pf_onnx_use){.weight = (size_t)weight, .rows = gemm && transposes(n),
                      .bias = PF_ONNX_NONE};
   if (gemm && n->n_input > 2)
     u->bias = find_operand(f, n->input[2], 1);
+  return PF_OK;
 }
 
 /* One operand of the Add is the result of a matmul, the other one an initializer. */
@@ -73,14 +76,15 @@ static pf_status read_node(finder *f, const pf_wire_walk *graph, const pf_wire_f
   if (n == NULL)
     return pf_fail(f->error, PF_BAD_INPUT, field->start, "onnx: protobuf-c cannot read a node");
   const char *op = n->op_type != NULL ? n->op_type : "";
+  pf_status status = PF_OK;
   if (strcmp(op, "MatMul") == 0 || strcmp(op, "MatMulInteger") == 0)
-    add_use(f, n, false);
+    status = add_use(f, n, false);
   else if (strcmp(op, "Gemm") == 0)
-    add_use(f, n, true);
+    status = add_use(f, n, true);
   else if (strcmp(op, "Add") == 0)
     add_bias(f, n);
   pf_onnx__node__free_unpacked(n, NULL);
-  return PF_OK;
+  return status;
 }
 
 pf_status pf_onnx_find_uses(pf_onnx *o, pf_wire_walk graph, pf_error *e)

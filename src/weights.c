@@ -12,7 +12,10 @@
 #include "safetensors.h"
 #include "safetensors_index.h"
 
-enum { MAX_FILES = 1 << 13 };
+enum {
+  MAX_FILES = 1 << 13,
+  AROUND = 1 << 16         /* bytes that Linux maps around the one that is read */
+};
 
 static pf_status no_memory(pf_error *e)
 {
@@ -242,9 +245,17 @@ pf_status pf_weights_load(pf_weights *w, size_t i, pf_error *e)
 void pf_weights_forget(const pf_weights *w, size_t i, size_t from, size_t bytes)
 {
   const uint8_t *data = w->weight[i].entry.data;
-  for (size_t f = 0; f < w->file_count; f++) /* not what was copied */
-    if (data >= w->file[f].data && data < w->file[f].data + w->file[f].size)
-      pf_file_forget(data + from, bytes);
+  for (size_t f = 0; f < w->file_count; f++) { /* not what was copied */
+    const pf_weights_file *file = &w->file[f];
+    if (data >= file->data && data < file->data + file->size)
+      pf_weights_forget_file(file, (size_t)(data - file->data) + from, bytes);
+  }
+}
+
+void pf_weights_forget_file(const pf_weights_file *f, size_t from, size_t bytes)
+{
+  const size_t before = from < AROUND ? from : AROUND;
+  pf_file_forget(f->data + from - before, bytes + before);
 }
 
 void pf_weights_close(pf_weights *w)

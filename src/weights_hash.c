@@ -26,7 +26,7 @@ bool pf_weights_hash(const pf_weights_file *f, const pf_watch *watch, char *to)
     if (!watch->go_on(watch->user, "hashing", at, f->size))
       return false;
     sha256_update(&context, n, f->data + at);
-    pf_file_forget(f->data + at, n);
+    pf_weights_forget_file(f, at, n);
   }
   sha256_digest(&context, sizeof digest, digest);
   print_hex(digest, to);
