@@ -4,7 +4,9 @@
 #   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60
 #   make test         sets up what is missing, builds and runs all tests
 #   make test-faults  both fuzzing engines must find each planted fault
+#   make test-models  what is read of models, against their Python libraries and on real models
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
@@ -57,7 +59,7 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults test-models seeds corpus install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -194,9 +196,21 @@ test-faults: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)
 	@scripts/test_faults.sh $(TARGET) $(FAULTS)
 
+test-models: setup
+	@scripts/models.sh build/models
+	+@$(BUILD) build/precfuzz
+	@scripts/test.sh tests/test_models.sh
+
 seeds:
 	+@$(BUILD) programs
 	@scripts/seeds.sh corpus/seeds
+
+# Seeds are minimized by both engines' builds of the target.
+corpus: setup
+	@scripts/models.sh build/models
+	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
+	@scripts/seeds.sh corpus/seeds
+	@scripts/corpus.sh corpus
 
 install:
 	+@$(BUILD) programs

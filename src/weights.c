@@ -252,10 +252,13 @@ void pf_weights_forget(const pf_weights *w, size_t i, size_t from, size_t bytes)
   }
 }
 
+/* Never beyond the mapping: what lies there would be lost. */
 void pf_weights_forget_file(const pf_weights_file *f, size_t from, size_t bytes)
 {
-  const size_t before = from < AROUND ? from : AROUND;
-  pf_file_forget(f->data + from - before, bytes + before);
+  const size_t begin = from > AROUND ? from - AROUND : 0;
+  const size_t end = from < f->size && bytes < f->size - from ? from + bytes : f->size;
+  if (begin < end)
+    pf_file_forget(f->data + begin, end - begin);
 }
 
 void pf_weights_close(pf_weights *w)

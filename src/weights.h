@@ -55,7 +55,7 @@ int64_t pf_weights_find(const pf_weights *w, const char *name);
 pf_status pf_weights_load(pf_weights *w, size_t i, pf_error *e);
 /* Gives back memory that holds a part of a weight's data; see pf_file_forget. */
 void pf_weights_forget(const pf_weights *w, size_t i, size_t from, size_t bytes);
-/* The same of a file; also what reading there brought in before it. */
+/* The same of a file; also what reading there brought in before it, and nothing beyond the file. */
 void pf_weights_forget_file(const pf_weights_file *f, size_t from, size_t bytes);
 void pf_weights_close(pf_weights *w);
 

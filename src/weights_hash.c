@@ -45,6 +45,7 @@ bool pf_weight_hash(const pf_weights *w, size_t i, const pf_watch *watch, char *
   sha256_init(&context);
   const bool numbers = pf_weight_dtype(t, &dtype);
   const int64_t each = pf_dtype_of(dtype)->bytes;
+  const double stored = (double)t->bytes / (double)t->elements;
   for (int64_t at = 0, n; numbers && at < t->elements; at += n) {
     n = t->elements - at < AT_ONCE ? t->elements - at : AT_ONCE;
     if (!watch->go_on(watch->user, "reading", (uint64_t)at, (uint64_t)t->elements))
@@ -53,7 +54,7 @@ bool pf_weight_hash(const pf_weights *w, size_t i, const pf_watch *watch, char *
     for (int64_t j = 0; j < n; j++)
       pf_store(dtype, bytes + j * each, value[j]);
     sha256_update(&context, (size_t)(n * each), bytes);
-    pf_weights_forget(w, i, (size_t)at * t->bytes / (size_t)t->elements, (size_t)(n * each));
+    pf_weights_forget(w, i, 0, (size_t)((double)(at + n) * stored));
   }
   sha256_digest(&context, sizeof digest, digest);
   print_hex(digest, to);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/mman.h>
 
 #include "model_files.h"
 #include "safetensors.h"
@@ -178,6 +179,23 @@ static bool always(void *user, const char *doing, uint64_t done, uint64_t all)
   return done <= all;
 }
 
+/* Of a range that runs beyond the file only the file's part is given back: the page behind it is
+   another's. */
+static void test_forget(void **unused)
+{
+  (void)unused;
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  uint8_t *at = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(at != MAP_FAILED);
+  memset(at, 1, 3 * page);
+  const pf_weights_file f = {.data = at + page, .size = page};
+  pf_weights_forget_file(&f, 0, 10 * page);
+  pf_weights_forget_file(&f, 5 * page, page);
+  pf_weights_forget_file(&f, page / 2, SIZE_MAX);
+  assert_true(at[page - 1] == 1 && at[page] == 0 && at[2 * page] == 1);
+  munmap(at, 3 * page);
+}
+
 /* FIPS 180-2, appendix B.1. */
 static void test_hash(void **unused)
 {
@@ -194,7 +212,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_shards),      cmocka_unit_test(test_bad_indexes),
     cmocka_unit_test(test_bad_shards),  cmocka_unit_test(test_other_files),
-    cmocka_unit_test(test_external_data), cmocka_unit_test(test_hash),
+    cmocka_unit_test(test_external_data), cmocka_unit_test(test_forget),
+    cmocka_unit_test(test_hash),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
