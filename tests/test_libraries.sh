@@ -74,7 +74,7 @@ quiet() # engine pattern
   fi
 }
 if is_there onnxruntime >/dev/null; then
-  quiet onnxruntime 'onnxruntime [1-9][0-9.]*, CPUExecutionProvider'
+  quiet onnxruntime 'onnxruntime [1-9][0-9.]*, (avx|sse|aarch)[a-z0-9]*, CPUExecutionProvider'
 fi
 if is_there xnnpack >/dev/null; then
   quiet xnnpack 'xnnpack 20241108, '
