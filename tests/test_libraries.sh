@@ -52,6 +52,7 @@ done
 for engine in onednn onednn:runtime onednn:gemm; do
   is_there "$engine" || continue
   clean "$engine: dense, finite, normal data" --engine "$engine" --count 1500 "${sure[@]}"
+  clean "$engine: all layouts and values" --engine "$engine" --count 1500
 done
 
 for engine in onnxruntime onnxruntime:gemm xnnpack; do
