@@ -83,7 +83,6 @@ static void bind(const pf_case *c, const pf_row_set *s, int n, pf_bound_row *r, 
     *r = *like;
   else
     memset(r, 0, sizeof *r);
-  memset(&r->strategy, 0, sizeof r->strategy);
   strncpy(r->strategy.name, name, sizeof r->strategy.name - 1);
   r->text = own;
   if (!own)
