@@ -138,6 +138,8 @@ static void on_result(void *user, const pf_result *r)
   (void)pf_finding_of(r, &s->oracle, &s->scratch, &f);  /* without memory the step is unknown */
   fprintf(stderr, "ASSERTION FAILED: precfuzz: %s\n    case      ", f.signature);
   pf_text_print(r->problem->what, stderr);
+  if (r->problem->what->origin)
+    fprintf(stderr, "\n    origin    %s", r->problem->what->origin);
   fputs("\n    ", stderr);
   pf_report_line(r, stderr);
   pf_report_worst(r, stderr);

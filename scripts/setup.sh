@@ -36,13 +36,17 @@ look()
   has "$CLANG" || missing+=(clang)
   has "$AFL_CC" && has afl-fuzz || missing+=(afl++)
   has jq || missing+=(jq)
+  has protoc-c || missing+=(protobuf-c-compiler)
   has_validator || missing+=(python3-jsonschema)
   if has "$CC"; then
     has_header mpfr.h || missing+=(libmpfr-dev)
     has_header jansson.h || missing+=(libjansson-dev)
+    has_header zip.h || missing+=(libzip-dev)
+    has_header protobuf-c/protobuf-c.h || missing+=(libprotobuf-c-dev)
+    has_header nettle/sha2.h || missing+=(nettle-dev)
     has_cmocka || missing+=(libcmocka-dev)
   else
-    missing+=(libmpfr-dev libjansson-dev libcmocka-dev)
+    missing+=(libmpfr-dev libjansson-dev libcmocka-dev libzip-dev libprotobuf-c-dev nettle-dev)
   fi
   ! has "$CLANG" || has_runtime || missing+=("$(runtime_package)")
   case $what in

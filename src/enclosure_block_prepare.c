@@ -58,6 +58,13 @@ static double least_margin(const pf_encloser *e)
   return least;
 }
 
+/* The last places of a few factors of about 1 are 2^-precision and less, their sum is about K. */
+static bool mostly_rounds(const pf_group *g, int64_t k)
+{
+  const int bits = g->step->acc.format.precision - g->x.precision - g->y.precision;
+  return k >= 32 && (double)k >= pf_power(bits);
+}
+
 static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
 {
   const pf_format *acc = &g->step->acc.format;
@@ -78,6 +85,7 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
     .narrow = g->narrow ? -1 : 0,
     .bare = g->narrow && like.alpha == 1 && like.beta == 0 && !g->step->bias,
   };
+  r->rounds = r->bare && mostly_rounds(g, like.k);
   set_losses(g, &like, r);
   like.k = none ? 0 : like.k;
   for (int with = 0; with <= g->step->bias; with++) {

@@ -196,7 +196,7 @@ static void scans_tell_last_bits(void **state)
     for (int j = 0; j < ROWS; j++)
       fill_line(&r, v + j * k, k, bits, base, spread);
     pf_arena_reset(&a);
-    const pf_line *line = pf_scan_lines(v, ROWS, k, &a);
+    const pf_line *line = pf_lines_scan(pf_lines_new(v, ROWS, k, &a));
     for (int j = 0; j < ROWS; j++)
       check_line(v + j * k, k, &line[j]);
     for (int isa = PF_ISA_PORTABLE; isa <= (int)pf_isa_best(); isa++) {
@@ -225,6 +225,8 @@ static const struct {
   {"out = MATMUL(x, y; acc f16, out f8_e4m3fn)", 448},
   {"t0 = MATMUL(x, y; acc f16, out f8_e4m3fn) out = ADD(t0, bias; f32)", 448},
   {"t0 = MATMUL(x, y; acc f16, out f8_e4m3fnuz) t1 = ADD(t0, bias; f16) out = CAST(t1; f8_e5m2)", 240},
+  {"t0 = MATMUL(x, y; acc f16, out f8_e4m3fn) t1 = ADD(t0, bias; f32) out = CAST(t1; p4:-8:0x1p7)",
+   448},
   {"t0 = MATMUL(x, y; acc f16) t1 = ADD(t0, bias; f32) out = CAST(t1; f8_e4m3fn)", 448},
   {"t0 = MATMUL(x, y; acc f32, out f8_e5m2) t1 = ADD(t0, bias; f16) out = CAST(t1; f8_e4m3fn/sat)",
    57344},
@@ -307,6 +309,85 @@ static void sums_beside_the_end_of_a_range(void **state)
   pf_arena_free(&s.arena);
 }
 
+/* v - E so near below a tie that a block takes it for the tie, which is rounded to a number beyond the
+   next format's range; what lies below the tie is not. */
+static void an_end_beside_a_tie(void **state)
+{
+  (void)state;
+  enum { K = 8 };
+  static scene s;
+  double x[K], y[K] = {400.000030517578125, 71, 0.875, 0x1p-14, 0x1p-15, 0x1p-16};
+  int64_t below = 0, above = INT64_C(1) << 44;  /* in 2^-46 */
+  for (int k = 0; k < K; k++)
+    x[k] = 1;
+  while (above - below > 1) {
+    const int64_t middle = below + (above - below) / 2;
+    y[K - 2] = ldexp((double)(middle >> 23), -23);
+    y[K - 1] = ldexp((double)(middle & ((1 << 23) - 1)), -46);
+    scene_reset(&s, PF_MATMUL_PLAIN);
+    scene_operand(&s, PF_X, PF_F32, 2, 1, K, x);
+    scene_operand(&s, PF_Y, PF_F32, 2, K, 1, y);
+    scene_finish(&s);
+    scene_row(&s, &oracle, "out = MATMUL(x, y; acc f32, out f64)");
+    const bool is_below = scene_enclose(&s, 0).set.lo < 472;
+    below = is_below ? middle : below;
+    above = is_below ? above : middle;
+    scene_row(&s, &oracle,
+              "t0 = MATMUL(x, y; acc f32, out p5:-8:0x1.fp20) out = CAST(t0; f8_e4m3fn)");
+    pf_span span;
+    pf_enclose_block(s.encloser, 0, 1, &span);
+    const pf_enclosure exact = scene_enclose(&s, 0);
+    check_end(&span, 0, &exact);
+  }
+  assert_true(below > 0 && above < INT64_C(1) << 44);
+  pf_arena_free(&s.arena);
+}
+
+/* --- sums that are rounded, or not ------------------------------------------------------------- */
+
+/* Integers whose magnitudes sum to about 2^24, beside an odd number or none, first ones large or small:
+   a sum is one point where it never rounds, and only there. */
+static void sums_about_to_round(void **state)
+{
+  (void)state;
+  enum { K = 64, N = 9 };
+  static scene s;
+  random_source r = {SEED + 3};
+  long points = 0, elements = 0;
+  for (int i = 0; i < FEWER(1500); i++) {
+    double x[K], y[K * N];
+    const int scale = draw_between(&r, 0, 3), first = draw_between(&r, 0, 3);
+    for (int k = 0; k < K; k++)
+      x[k] = k < 4 ? ldexp(1, first) : draw_between(&r, 1, 3);
+    for (int j = 0; j < N; j++) {
+      const int most = (1 << 24 >> 7) + draw_between(&r, -(1 << 16), 1 << 16);
+      for (int k = 0; k < K; k++)
+        y[j * K + k] = ldexp((double)draw_between(&r, most / 2, most), scale);
+      y[j * K + draw_below(&r, K)] += draw_below(&r, 2);
+    }
+    scene_reset(&s, PF_LINEAR);
+    scene_operand(&s, PF_X, PF_F32, 2, 1, K, x);
+    scene_operand(&s, PF_Y, PF_F32, 2, N, K, y);
+    scene_finish(&s);
+    scene_row(&s, &oracle, "out = MATMUL(x, y; acc f32)");
+    for (int isa = PF_ISA_PORTABLE; isa <= (int)pf_isa_best(); isa++) {
+      pf_span span;
+      pf_encloser_restrict(s.encloser, (pf_isa)isa);
+      pf_enclose_block(s.encloser, 0, N, &span);
+      for (int j = 0; j < N; j++) {
+        const pf_enclosure exact = scene_enclose(&s, j);
+        assert_true(check_end(&span, j, &exact));
+        assert_true((exact.set.lo == exact.set.hi) == (span.lo[j] == span.hi[j]));
+        points += exact.set.lo == exact.set.hi;
+        elements++;
+      }
+    }
+  }
+  print_message("%ld of %ld elements are points\n", points, elements);
+  assert_true(points > elements / 10 && points < elements / 10 * 9);
+  pf_arena_free(&s.arena);
+}
+
 int main(void)
 {
   print_message("seed %#llx\n", (unsigned long long)SEED);
@@ -314,6 +395,8 @@ int main(void)
     cmocka_unit_test(sums_are_taken_in_one_order),
     cmocka_unit_test(scans_tell_last_bits),
     cmocka_unit_test(sums_beside_the_end_of_a_range),
+    cmocka_unit_test(an_end_beside_a_tie),
+    cmocka_unit_test(sums_about_to_round),
   };
   return cmocka_run_group_tests(tests, open_oracle, close_oracle);
 }

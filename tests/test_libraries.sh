@@ -73,6 +73,7 @@ done
 for engine in onednn onednn:runtime onednn:gemm; do
   is_there "$engine" || continue
   clean "$engine: dense, finite, normal data" --engine "$engine" --count 1500 "${sure[@]}"
+  clean "$engine: all layouts and values" --engine "$engine" --count 1500
 done
 
 for engine in onnxruntime onnxruntime:gemm xnnpack; do
@@ -95,7 +96,7 @@ quiet() # engine pattern
   fi
 }
 if is_there onnxruntime >/dev/null; then
-  quiet onnxruntime 'onnxruntime [1-9][0-9.]*, CPUExecutionProvider'
+  quiet onnxruntime 'onnxruntime [1-9][0-9.]*, (avx|sse|aarch)[a-z0-9]*, CPUExecutionProvider'
 fi
 if is_there xnnpack >/dev/null; then
   quiet xnnpack 'xnnpack 20241108, '

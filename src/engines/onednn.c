@@ -158,13 +158,16 @@ static void describe(pf_dnnl *d, const pfe_request *request, pfe_info *info)
 static pfe_status start(pf_dnnl *d, const pfe_request *request, char text[192])
 {
   static const pf_symbol none[] = {{0}};
-  static const char *const modes[] = {"matmul", "runtime", "gemm", "empty", NULL};
+  static const char *const names[] = {"matmul", "runtime", "gemm", "faulty", "runtime-faulty", NULL};
+  static const pf_dnnl_mode modes[] = {PF_DNNL_MATMUL, PF_DNNL_RUNTIME_DIMS, PF_DNNL_GEMM,
+                                       PF_DNNL_MATMUL, PF_DNNL_RUNTIME_DIMS};
   char path[512];
   const char *const named[] = {path, NULL};
-  int mode = PF_DNNL_MATMUL;
-  if (pf_library_argument(request->argument, modes, &mode, path, text))
+  int mode = 0;
+  if (pf_library_argument(request->argument, names, &mode, path, text))
     return PFE_ERROR;
-  d->mode = (pf_dnnl_mode)mode;
+  d->mode = modes[mode];
+  d->faulty = strstr(names[mode], "faulty") != NULL;
   const char *const *files = path[0] ? named : usual_files;
   pfe_status status = pf_library_open(files, package, none, &d->library, text);
   if (!status)
