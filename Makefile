@@ -1,10 +1,13 @@
 # precfuzz: build, test and fuzz.  GNU make.
 #
 #   make              build/precfuzz and build/replay/*; where clang and AFL++ are, all fuzzers
-#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60
+#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60, divided
+#                     between our own orders and the libraries that are there (or ENGINES='...')
 #   make test         sets up what is missing, builds and runs all tests
 #   make test-faults  both fuzzing engines must find each planted fault
+#   make test-models  what is read of models, against their Python libraries and on real models
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
@@ -15,21 +18,24 @@
 -include config.mk
 
 CLANG  ?= clang
+PROTOC ?= protoc-c
 AFL_CC ?= afl-clang-fast
 CFLAGS ?= -O2 -g
 SAN    ?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LIBS   ?= -ljansson -lmpfr -lgmp -lm -ldl
+LIBS   ?= -ljansson -lzip -lprotobuf-c -lnettle -lmpfr -lgmp -lm -ldl
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
 FUZZ_SECONDS ?= 60
 TARGET       ?= fuzz_matmul
+ENGINES      ?=
 # What libFuzzer runs: libfuzzer, or asan for the build with sanitizers.
 FLAVOUR      ?= libfuzzer
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
-BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
+BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests \
+        -isystem build/protobuf -MMD -MP
 # Behind everything else: a contracted or reordered sum is not the sum that is claimed.
 FP   := -ffp-contract=off -fno-fast-math
 
@@ -37,7 +43,8 @@ SRC     := $(filter-out src/cli/%,$(wildcard src/*.c src/*/*.c))
 CLI     := $(wildcard src/cli/*.c)
 TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
 SHARED  := $(filter-out fuzz/fuzz_%.c fuzz/replay.c,$(wildcard fuzz/*.c))
-LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
+PROTO   := $(patsubst src/%.proto,build/protobuf/%.pb-c.c,$(wildcard src/*.proto))
+LIB     := $(SRC) $(PROTO) $(wildcard oracle/*.c) $(SHARED)
 TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS := $(wildcard tests/test_*.sh)
 EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
@@ -54,7 +61,7 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults test-models seeds corpus install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -70,7 +77,7 @@ afl: $(AFL)
 # kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
 # half of its time: all else is compiled without coverage.  (replay.c is AFL++'s main.)
 GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*.c \
-         src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
+         src/npz*.c src/onnx*.c src/gguf*.c src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
          src/case.c src/operand.c src/engine.c fuzz/replay.c
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
@@ -79,7 +86,7 @@ GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*
 define flavour
 guide_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
 compile_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
-build/obj/$1/%.o: %.c build/obj/$1/command
+build/obj/$1/%.o: %.c build/obj/$1/command | $(PROTO)
 	@mkdir -p $$(@D)
 	@echo '  $2 $$@'
 	@$$(if $$(filter $(GUIDE),$$<),$$(guide_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
@@ -89,6 +96,12 @@ build/obj/$1/command: FORCE
 	@echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' | cmp -s - $$@ || \
 	  echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' >$$@
 endef
+
+# What protobuf-c makes of a description: before anything is compiled, as it makes headers, too.
+build/protobuf/%.pb-c.c: src/%.proto
+	@mkdir -p $(@D)
+	@echo '  $(PROTOC) $@'
+	@$(PROTOC) -Isrc --c_out=$(@D) $<
 
 # $(call objects,NAME,SOURCES)
 objects = $(patsubst %.c,build/obj/$1/%.o,$2)
@@ -151,9 +164,10 @@ build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
 build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
 build/plugin/fake_ort.so: src/engines/ort_abi.h
 build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
+build/plugin/fake_torch.so: src/engines/torch_abi.h src/engines/onednn_abi.h
 
 # What certified arithmetic promises must hold whatever is made of it.
-CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+CERTIFIED := test_certified test_enclosure_block test_enclosure_loops test_enclosure_same
 NUMERIC   := $(wildcard src/enclosure*.c src/reference*.c src/round*.c src/format*.c src/set*.c) \
              $(patsubst %,src/%.c,bound certified special)
 define native
@@ -164,7 +178,19 @@ NATIVE += $$(CERTIFIED:%=build/test-$1/%)
 endef
 $(eval $(call native,cc-native,$(CC)))
 $(eval $(call native,clang-native,$(CLANG)))
-CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
+
+# Everything between the bytes of a case and its verdict, by each of the flavours of the generator.
+VERDICT := $(NUMERIC) $(wildcard src/values*.c src/form_fuzz*.c src/form_archive*.c src/case*.c \
+           src/operand*.c src/problem*.c src/scale*.c src/dtype*.c src/row*.c src/interpret*.c \
+           src/engine_reference*.c src/legalise*.c src/check*.c src/rule*.c src/session*.c oracle/*.c)
+define verdicts
+$(eval $(call link,build/verdicts-$1,$1,tests,$(VERDICT),,-lcmocka $(LIBS),\
+  $(call objects,cc,$(filter-out $(VERDICT),$(LIB)))))
+VERDICTS += build/verdicts-$1/test_verdicts
+endef
+$(foreach flavour,cc-O0 cc-O3 clang-O0 clang-O3,$(eval $(call verdicts,$(flavour))))
+SANITIZED := $(TESTS:%=build/test-san/%)
+CHECKS := $(SANITIZED) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE) $(VERDICTS)
 tests: $(CHECKS) $(PLUGINS)
 
 include bench/bench.mk
@@ -179,15 +205,27 @@ test: setup
 
 fuzz: setup
 	+@$(BUILD) programs build/$(FLAVOUR)/$(TARGET) build/afl/$(TARGET)
-	@FLAVOUR=$(FLAVOUR) scripts/fuzz.sh $(TARGET) $(FUZZ_SECONDS)
+	@FLAVOUR=$(FLAVOUR) scripts/fuzz_each.sh $(TARGET) $(FUZZ_SECONDS) $(ENGINES)
 
 test-faults: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)
 	@scripts/test_faults.sh $(TARGET) $(FAULTS)
 
+test-models: setup
+	@scripts/models.sh build/models
+	+@$(BUILD) build/precfuzz
+	@scripts/test.sh tests/test_models.sh
+
 seeds:
 	+@$(BUILD) programs
 	@scripts/seeds.sh corpus/seeds
+
+# Seeds are minimized by both engines' builds of the target.
+corpus: setup
+	@scripts/models.sh build/models
+	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
+	@scripts/seeds.sh corpus/seeds
+	@scripts/corpus.sh corpus
 
 install:
 	+@$(BUILD) programs
