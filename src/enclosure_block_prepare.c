@@ -74,20 +74,24 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
     return false;
   const bool scaled = like.k && fabs(like.alpha) != 1, none = like.alpha == 0;
   const double quantum = pf_power(pf_quantum(acc));
-  *r = (pf_block_rates){
-    .alpha = like.alpha, .abs_alpha = fabs(like.alpha), .quantum = quantum,
-    .exact_scale = pf_power(acc->precision), .max = acc->max,
-    .most_products = fmin(acc->max / 4, 0x1p900),
-    .most_exposed =
-        scaled ? fmin(acc->max / 4 / fabs(like.alpha), least_margin(e) / quantum) : INFINITY,
-    .no_products = none ? -1 : 0, .scaled = scaled ? -1 : 0,
-    .plain_alpha = scaled && !none ? 0 : -1, .one_product = like.k == 1 ? -1 : 0,
-    .narrow = g->narrow ? -1 : 0,
-    .bare = g->narrow && like.alpha == 1 && like.beta == 0 && !g->step->bias,
-  };
+  r->alpha = like.alpha;
+  r->abs_alpha = fabs(like.alpha);
+  r->quantum = quantum;
+  r->exact_scale = pf_power(acc->precision);
+  r->max = acc->max;
+  r->most_products = fmin(acc->max / 4, 0x1p900);
+  r->most_exposed =
+      scaled ? fmin(acc->max / 4 / fabs(like.alpha), least_margin(e) / quantum) : INFINITY;
+  r->no_products = none ? -1 : 0;
+  r->scaled = scaled ? -1 : 0;
+  r->plain_alpha = scaled && !none ? 0 : -1;
+  r->one_product = like.k == 1 ? -1 : 0;
+  r->narrow = g->narrow ? -1 : 0;
+  r->bare = g->narrow && like.alpha == 1 && like.beta == 0 && !g->step->bias;
   r->rounds = r->bare && mostly_rounds(g, like.k);
   set_losses(g, &like, r);
   like.k = none ? 0 : like.k;
+  r->relative[1] = 0;
   for (int with = 0; with <= g->step->bias; with++) {
     like.bias = with;
     const pf_bound_rates b =
