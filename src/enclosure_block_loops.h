@@ -1,4 +1,4 @@
-/* Loops over the elements of a block, likewise: behind enclosure_block_dots.h, for the same target. */
+/* Loops over the elements of a block, likewise, behind enclosure_block_dots.h. */
 
 /* v moved to the next double above it; 0 and what is not finite stay. */
 INLINE DOUBLES ISA_NAME(step_up)(DOUBLES v)
@@ -257,8 +257,8 @@ INLINE DOUBLES ISA_NAME(clamp)(DOUBLES v, DOUBLES max)
   return SELECT(LT(v, -max), -max, v);
 }
 
-/* Returns where an end lies so near the end of the range, or beyond it, that the exact set may hold what
-   overflows, too. */
+/* Returns where an end lies so near the end of the range, or beyond it, that the exact set may hold
+   what overflows, too. */
 INLINE MASKS ISA_NAME(round_pair)(const pf_block_format *f, DOUBLES *low, DOUBLES *high)
 {
   const DOUBLES infinite = SPLAT(INFINITY), most = SPLAT(f->most), max = SPLAT(f->max);
@@ -281,7 +281,7 @@ INLINE MASKS ISA_NAME(round_pair)(const pf_block_format *f, DOUBLES *low, DOUBLE
   const MASKS reached = LE(*low, max) & GE(*high, -max);
   *low = SELECT(reached, SELECT(LT(*low, -max), -max, *low), SPLAT(NAN));
   *high = SELECT(reached, SELECT(GT(*high, max), max, *high), SPLAT(NAN));
-  /* all overflows: the exact interval's near end lies inside by a small share of the width at most */
+  /* all overflows: the exact interval's near end lies inside by a small share of the width */
   const DOUBLES beyond = SPLAT(f->beyond), half = SPLAT(0.5);
   const MASKS above = GE(from, beyond) & GE(to, beyond) & GE(from, to * half);
   const MASKS below = LE(from, -beyond) & LE(to, -beyond) & LE(to, from * half);
@@ -395,4 +395,5 @@ static TARGET void ISA_NAME(points)(const double *v, int n, double *lo, double *
 
 static const pf_block_loops ISA_NAME(loops) = {
   ISA_NAME(scan_grid), ISA_NAME(scan), ISA_NAME(dots), ISA_NAME(dots2), ISA_NAME(ends),
-  ISA_NAME(ends_rounding), ISA_NAME(round), ISA_NAME(add), ISA_NAME(scale), ISA_NAME(compare), ISA_NAME(points)};
+  ISA_NAME(ends_rounding), ISA_NAME(round), ISA_NAME(add), ISA_NAME(scale), ISA_NAME(compare),
+  ISA_NAME(points)};

@@ -6,7 +6,8 @@
 
 #include "enclosure_parts.h"
 
-enum { PF_LANES_WIDTH = 8 };  /* elements come in multiples of it, products are summed in as many parts */
+/* Elements come in multiples of it, and products are summed in as many parts. */
+enum { PF_LANES_WIDTH = 8 };
 
 /* What one group's elements have in common.  Masks are 0 or -1. */
 typedef struct pf_block_rates {
@@ -76,8 +77,8 @@ typedef struct pf_block_loops {
                 double *tail, double *absolute, double *radius);
   uint64_t (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
                    double *hi);
-  /* The same for bare sums, where t->unit is no more than a bound: false unless all of them are certain
-     to be rounded, finite and known. */
+  /* The same for bare sums, where t->unit is no more than a bound: false unless all of them are
+     certain to be rounded, finite and known. */
   bool (*ends_rounding)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
                         double *hi, uint64_t *weak);
   /* These return which elements' exact sets may hold what overflows, a bit each. */

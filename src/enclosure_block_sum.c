@@ -1,4 +1,5 @@
 /* The sums behind a block of elements. */
+#include <limits.h>
 #include <math.h>
 
 #include "bound.h"
@@ -50,15 +51,15 @@ static void fill_products(const pf_encloser *e, const pf_group *g, int64_t from,
 /* Bounds the unit of a vector from above: the last bit of some of its numbers. */
 static double coarsest_unit(const double *v)
 {
-  double unit = INFINITY;
+  int least = INT_MAX;
   for (int i = 0; i < 4; i++) {
     uint64_t bits;
     memcpy(&bits, &v[i], sizeof bits);
-    const int last = __builtin_ctzll(bits | (uint64_t)1 << 52) + (int)(bits >> 52 & 0x7ff) - 1075;
-    const double here = pf_power(last);
-    unit = bits << 1 && here < unit ? here : unit;
+    const int biased = (int)(bits >> 52 & 0x7ff);
+    const int last = __builtin_ctzll(bits | (uint64_t)1 << 52) + biased + !biased;
+    least = bits << 1 && last < least ? last : least;
   }
-  return unit;
+  return pf_power(least < INT_MAX ? least - 1075 : 1024);
 }
 
 /* Sums that round for certain, as their terms' last bits say without a look at all of them. */

@@ -122,11 +122,15 @@ int pf_group_of(pf_encloser *e, const pf_prepared *q, const pf_step *s, const pf
         same_declared(g->declared, q->declared) && g->widened == q->widened)
       return i;
   }
-  e->group[e->groups] =
-      (pf_group){.step = s, .order = q->order, .x = *x, .y = *y, .element = -1,
-                 .declared = q->declared, .widened = q->widened,
-                 .narrow = x->precision <= 24 && y->precision <= 24 &&
-                           s->acc.format.precision <= 26};
+  pf_group *g = &e->group[e->groups];
+  g->step = s;
+  g->order = q->order;
+  g->x = *x;
+  g->y = *y;
+  g->declared = q->declared;
+  g->widened = q->widened;
+  g->narrow = x->precision <= 24 && y->precision <= 24 && s->acc.format.precision <= 26;
+  g->element = -1;
   return e->groups++;
 }
 

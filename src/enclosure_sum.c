@@ -215,6 +215,7 @@ double pf_exact(pf_encloser *e, int64_t element, bool *special)
   const pf_asked *k = ask_oracle(e, &all, p->x_scaled, p->y_scaled, element);
   int64_t x, y;
   lines_of(p, element, &x, &y);
-  *special = pf_line_of(&e->x, x)->special || pf_line_of(&e->y, y)->special || addends_special(&k->sum);
+  *special = pf_line_of(&e->x, x)->special || pf_line_of(&e->y, y)->special ||
+             addends_special(&k->sum);
   return ldexp(k->truth.positive + k->truth.negative, k->truth.scale);
 }
