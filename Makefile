@@ -6,6 +6,7 @@
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
+#   make inductor     graphs for the engine inductor, by PyTorch (minutes; docs/engines.md)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -16,6 +17,7 @@
 
 CLANG  ?= clang
 AFL_CC ?= afl-clang-fast
+PYTHON ?= python3
 CFLAGS ?= -O2 -g
 SAN    ?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LIBS   ?= -ljansson -lmpfr -lgmp -lm -ldl
@@ -54,7 +56,7 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults seeds inductor install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -151,7 +153,8 @@ build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
 build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
 build/plugin/fake_ort.so: src/engines/ort_abi.h
 build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
-build/plugin/fake_torch.so: src/engines/torch_abi.h src/engines/onednn_abi.h
+build/plugin/fake_torch.so: src/engines/torch_abi.h src/engines/onednn_abi.h tests/plugins/fake_torch.h
+build/plugin/fake_inductor.so: src/engines/torch_abi.h tests/plugins/fake_torch.h
 
 # What certified arithmetic promises must hold whatever is made of it.
 CERTIFIED := test_certified test_enclosure_block test_enclosure_same
@@ -190,6 +193,10 @@ seeds:
 	+@$(BUILD) programs
 	@scripts/seeds.sh corpus/seeds
 
+# Of what one processor compiles another with fewer instructions can run nothing.
+inductor:
+	OMP_NUM_THREADS=1 $(PYTHON) scripts/inductor_compile.py --jobs $(JOBS) build/inductor
+
 install:
 	+@$(BUILD) programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
@@ -198,6 +205,8 @@ install:
 	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
+	if [ -f build/inductor/manifest ]; then install -d $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor && \
+	  install build/inductor/* $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor; fi
 
 clean:
 	rm -rf build
