@@ -9,6 +9,7 @@
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
 #   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
+#   make inductor     graphs for the engine inductor, by PyTorch (minutes; docs/engines.md)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -20,6 +21,7 @@
 CLANG  ?= clang
 PROTOC ?= protoc-c
 AFL_CC ?= afl-clang-fast
+PYTHON ?= python3
 CFLAGS ?= -O2 -g
 SAN    ?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LIBS   ?= -ljansson -lzip -lprotobuf-c -lnettle -lmpfr -lgmp -lm -ldl
@@ -61,7 +63,7 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults test-models seeds corpus install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults test-models seeds corpus install clean programs examples libfuzzer asan afl tests FORCE inductor
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -164,7 +166,8 @@ build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
 build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
 build/plugin/fake_ort.so: src/engines/ort_abi.h
 build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
-build/plugin/fake_torch.so: src/engines/torch_abi.h src/engines/onednn_abi.h
+build/plugin/fake_torch.so: src/engines/torch_abi.h src/engines/onednn_abi.h tests/plugins/fake_torch.h
+build/plugin/fake_inductor.so: src/engines/torch_abi.h tests/plugins/fake_torch.h
 
 # What certified arithmetic promises must hold whatever is made of it.
 CERTIFIED := test_certified test_enclosure_block test_enclosure_loops test_enclosure_same
@@ -227,6 +230,10 @@ corpus: setup
 	@scripts/seeds.sh corpus/seeds
 	@scripts/corpus.sh corpus
 
+# Of what one processor compiles another with fewer instructions can run nothing.
+inductor:
+	OMP_NUM_THREADS=1 $(PYTHON) scripts/inductor_compile.py --jobs $(JOBS) build/inductor
+
 install:
 	+@$(BUILD) programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
@@ -235,6 +242,8 @@ install:
 	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
+	if [ -f build/inductor/manifest ]; then install -d $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor && \
+	  install build/inductor/* $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor; fi
 
 clean:
 	rm -rf build

@@ -85,6 +85,23 @@ for engine in onnxruntime onnxruntime:gemm xnnpack; do
   clean "$engine: all layouts and values" --engine "$engine" --count 1500 "${only[@]}"
 done
 
+for engine in torch torch:bmm torch:linear; do
+  is_there "$engine" || continue
+  clean "$engine: dense, finite, normal data" --engine "$engine" --count 1000 "${sure[@]}"
+  clean "$engine: all layouts and values" --engine "$engine" --count 1000
+done
+
+if is_there inductor; then
+  clean 'inductor: all layouts and values' --engine inductor --count 1000 --dtype bf16,f32
+  echo 'matmul_out_f32_add x=bf16[32,7,1,8] y=bf16[32,7,8,1] bias=bf16[32,7,1,1]' >case.txt
+  if "$program" check --engine inductor case.txt 2>err | tee out | grep -q '^OK .* inductor '; then
+    echo 'ok inductor keeps f32 where M = N = 1'
+  else
+    echo 'not ok inductor keeps f32 where M = N = 1'
+    sed 's/^/    /' out err
+  fi
+fi
+
 # What a library does not say of itself is told, and its noise is not.
 quiet() # engine pattern
 {

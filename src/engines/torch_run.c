@@ -188,10 +188,13 @@ static const char *known_to_fail(const pfe_call *call, const pf_torch_plan *p)
     return "with k = 0 it rounds beta to 16 bits (torch:raw shows it)";
   if (p->what == BADDBMM && call->alpha == 0 && p->beta != 1 && may_be_onednn(call, p))
     return "with alpha = 0 it forgets beta (torch:raw shows it)";
-  const pf_torch_view *out = &p->view[OUT];
-  if ((p->what == MM || p->what == ADDMM) && out->size[1] == 1 && out->size[0] > 1 &&
-      out->stride[0] != 1 && may_be_onednn(call, p))
-    return "it writes a column densely, whatever its stride (torch:raw shows it)";
+  if ((p->what == MM || p->what == ADDMM) && p->view[OUT].size[1] == 1 &&
+      may_be_onednn(call, p)) {
+    if (call->k > 1 && p->view[B].stride[0] != 1)
+      return "it reads a column densely, whatever its stride (torch:raw shows it)";
+    if (p->view[OUT].size[0] > 1 && p->view[OUT].stride[0] != 1)
+      return "it writes a column densely, whatever its stride (torch:raw shows it)";
+  }
   return NULL;
 }
 

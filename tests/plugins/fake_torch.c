@@ -7,24 +7,18 @@
 
 #include "../../src/engines/onednn_abi.h"
 #include "../../src/engines/torch_abi.h"
+#include "fake_torch.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-enum { F32 = 6, F64 = 7, F16 = 5, BF16 = 15, S32 = 3, CPU = 0, RANK = 3 };
-
-struct pf_torch_opaque {
-  char *data;
-  int64_t rank, size[RANK], stride[RANK];
-  int32_t dtype;
-  void *own;
-};
+enum { F64 = 7, F16 = 5, BF16 = 15, S32 = 3, CPU = 0 };
 
 static bool gradients = true;
 
 PUBLIC int32_t aoti_torch_device_type_cpu(void) { return CPU; }
 PUBLIC int32_t aoti_torch_dtype_float64(void) { return F64; }
-PUBLIC int32_t aoti_torch_dtype_float32(void) { return F32; }
+PUBLIC int32_t aoti_torch_dtype_float32(void) { return FAKE_F32; }
 PUBLIC int32_t aoti_torch_dtype_float16(void) { return F16; }
 PUBLIC int32_t aoti_torch_dtype_bfloat16(void) { return BF16; }
 PUBLIC int32_t aoti_torch_dtype_int32(void) { return S32; }
@@ -36,7 +30,7 @@ PUBLIC int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t rank, cons
                                                   int32_t dtype, int32_t device, int32_t index,
                                                   pf_torch_tensor *out)
 {
-  pf_torch_tensor t = rank > RANK || offset || device != CPU || index ? NULL : calloc(1, sizeof *t);
+  pf_torch_tensor t = rank > FAKE_RANK || offset || device != CPU || index ? NULL : calloc(1, sizeof *t);
   if (!t)
     return 1;
   t->data = data;
@@ -66,15 +60,15 @@ static char *at(const struct pf_torch_opaque *t, int64_t b, int64_t i, int64_t j
   const int64_t index[] = {b, i, j};
   int64_t offset = 0;
   for (int64_t d = 0; d < t->rank; d++)
-    offset += index[RANK - t->rank + d] * t->stride[d];
-  return t->data + offset * (t->dtype == F32 ? 4 : 2);
+    offset += index[FAKE_RANK - t->rank + d] * t->stride[d];
+  return t->data + offset * (t->dtype == FAKE_F32 ? 4 : 2);
 }
 
 static double load(const struct pf_torch_opaque *t, int64_t b, int64_t i, int64_t j)
 {
   uint32_t bits = 0;
   float v;
-  memcpy(&bits, at(t, b, i, j), t->dtype == F32 ? 4 : 2);
+  memcpy(&bits, at(t, b, i, j), t->dtype == FAKE_F32 ? 4 : 2);
   if (t->dtype == F16)
     return (bits & 0x8000 ? -1 : 1) * ldexp(1024 + (bits & 1023), (int)(bits >> 10 & 31) - 25);
   if (t->dtype == BF16)
@@ -94,7 +88,7 @@ static void store(const struct pf_torch_opaque *t, int64_t b, int64_t i, int64_t
     bits = (uint32_t)(fabs(frexp(value, &exponent)) * 2048 - 1024) + (uint32_t)(exponent + 14) * 1024;
   if (t->dtype == BF16)
     bits = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-  memcpy(at(t, b, i, j), &bits, t->dtype == F32 ? 4 : 2);
+  memcpy(at(t, b, i, j), &bits, t->dtype == FAKE_F32 ? 4 : 2);
 }
 
 static int64_t size(const struct pf_torch_opaque *t, int from_last)
@@ -105,7 +99,7 @@ static int64_t size(const struct pf_torch_opaque *t, int from_last)
 static bool fits(const struct pf_torch_opaque *t, int64_t rank, int32_t dtype, int64_t b, int64_t m,
                  int64_t n)
 {
-  return t->rank == rank && t->dtype == dtype && (dtype == F32 || dtype == F16 || dtype == BF16) &&
+  return t->rank == rank && t->dtype == dtype && (dtype == FAKE_F32 || dtype == F16 || dtype == BF16) &&
          size(t, 3) == b && size(t, 2) == m && size(t, 1) == n;
 }
 
@@ -176,10 +170,11 @@ PUBLIC int32_t aoti_torch_cpu__linear_pointwise(pf_torch_tensor x, pf_torch_tens
 
 PUBLIC int32_t aoti_torch_copy_(pf_torch_tensor to, pf_torch_tensor from, int32_t non_blocking)
 {
-  if (non_blocking || !fits(to, 2, from->dtype, 1, size(from, 2), size(from, 1)))
+  const int64_t batches = size(from, 3), m = size(from, 2), n = size(from, 1);
+  if (non_blocking || !fits(to, from->rank, from->dtype, batches, m, n))
     return 1;
-  for (int64_t i = 0; i < size(to, 2); i++)
-    for (int64_t j = 0; j < size(to, 1); j++)
-      memcpy(at(to, 0, i, j), at(from, 0, i, j), to->dtype == F32 ? 4 : 2);
+  for (int64_t e = 0; e < batches * m * n; e++)
+    memcpy(at(to, e / n / m, e / n % m, e % n), at(from, e / n / m, e / n % m, e % n),
+           to->dtype == FAKE_F32 ? 4 : 2);
   return 0;
 }
