@@ -5,7 +5,7 @@
 #
 # INPUTS are folders to take inputs from, too: another run's.
 # FOLDER (build/fuzz/TARGET) is kept from run to run, so that a run goes on where the last one ended:
-#   corpus/        what a run begins with: the seeds, and libFuzzer's minimised union of all that was
+#   corpus/        what a run begins with: the seeds (of corpus/files/TARGET for readers), and libFuzzer's minimised union of all that was
 #                  found before
 #   libfuzzer/     inputs that libFuzzer found in this run;  afl/  the same of AFL++
 #   crashes/       every input that aborted, timed out or ran out of memory
@@ -20,6 +20,10 @@ cd "$(dirname "$0")/.."
 . scripts/engines.sh
 
 target=$1 seconds=$2 folder=${3:-build/fuzz/$1}
+seeds=()
+for dir in corpus/seeds corpus/recorded corpus/models "corpus/files/$target"; do
+  [ ! -d "$dir" ] || seeds+=("$dir")
+done
 libfuzzer=build/${FLAVOUR:-libfuzzer}/$target afl=build/afl/$target
 crashes=$folder/crashes
 inputs=("${@:4}")
@@ -44,7 +48,7 @@ gather()
 {
   local from=("$folder/corpus" "$folder/libfuzzer" "${inputs[@]}") dir log=$folder/merge.log
   take_regressions
-  for dir in corpus/seeds "$folder/regressions" "$folder/afl/default/queue"; do
+  for dir in "${seeds[@]}" "$folder/regressions" "$folder/afl/default/queue"; do
     [ ! -d "$dir" ] || from+=("$dir")
   done
   keep_afl_crashes
@@ -72,7 +76,7 @@ take_regressions()
 keep_seeds()
 {
   local file sum
-  for file in corpus/seeds/*; do
+  find "${seeds[@]}" -type f | while IFS= read -r file; do
     sum=$(sha1sum <"$file" | cut -c 1-40)  # as libFuzzer names its files
     [ "$crashes/crash-$sum" -nt "$folder/begin" ] || cp "$file" "$folder/merged/$sum"
   done
@@ -242,7 +246,7 @@ trap 'stop_engines' EXIT
 trap 'stopped=yes' INT TERM HUP
 rm -f "$folder"/{libfuzzer,afl}.{stats,log} "$folder/totals"
 touch "$folder/begin"
-echo "fuzz: $target for $seconds s, libFuzzer and AFL++ from $(files corpus/seeds) seeds and what \
+echo "fuzz: $target for $seconds s, libFuzzer and AFL++ from $(files "${seeds[@]}") seeds and what \
 $folder holds"
 gather
 echo "fuzz: begins with $(files "$folder/corpus") inputs"
