@@ -73,6 +73,9 @@ def baddbmm(c, x, y, alpha, beta):
     return torch.baddbmm(c, x, y, alpha=alpha, beta=beta)
 
 
+ADDMM = {(2, 2): addmm, (2, 1): addmv, (3, 3): baddbmm}  # by the ranks of x and y
+
+
 def scaled_matmul(x, y, scale_x, scale_y, bias, out_dtype):
     return torch._scaled_mm(x, y, scale_x, scale_y, bias=bias, out_dtype=out_dtype)
 
@@ -159,11 +162,11 @@ def arguments(call, data):
         return matmul_out_f32_add, [x, y, t["bias"], [torch.empty(shape, dtype=torch.float32)]]
     if graph == "matmul_cast_f32_add":
         return matmul_cast_f32_add, [x, y, t["bias"]]
-    if graph == "linear":
-        return linear, [x, turned(y)] + [t[n] for n in names if n == "bias"]
+    if graph == "linear":  # whose weight [N, K] a call has as [K, N]
+        return linear, [x, y.t()] + [t[n] for n in names if n == "bias"]
     if graph == "addmm":
         ranks = (x.dim(), y.dim())
-        call_of = {(2, 2): addmm, (2, 1): addmv, (3, 3): baddbmm}.get(ranks)
+        call_of = ADDMM.get(ranks)
         if not call_of:
             raise Unsupported("PyTorch has no such call for %d-D and %d-D operands" % ranks)
         return call_of, [t["c"], x, y, number(call, "alpha", out), number(call, "beta", out)]
@@ -171,11 +174,6 @@ def arguments(call, data):
         return scaled_matmul, [x, y, scale(call, data, "x", call["m"]),
                                scale(call, data, "y", call["n"]), t.get("bias"), out]
     raise Unsupported(f"no {graph} of {x.dim()}-D and {y.dim()}-D operands")
-
-
-def turned(y):
-    """The weight [N, K] of linear, which a call has as [K, N]."""
-    return y.t()
 
 
 def one_line(e):
