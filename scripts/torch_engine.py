@@ -232,10 +232,13 @@ class Engine:
     def row(self, call, given):
         """The strategy that the answer follows, where it is known: docs/pytorch.md has the table."""
         backend = self.options.backend
-        if call["graph"] == "linear" and (given[0].dim() != 2 or given[-1].dim() != 1):
+        ranks = [a.dim() for a in given if isinstance(a, torch.Tensor)]
+        if call["graph"] == "linear" and (ranks[0] != 2 or ranks[-1] != 1):
             return None  # one call or two, by rules of PyTorch's own
         if backend != "inductor":
             return backend if backend in ("eager", "aot_eager") else None
+        if 1 in ranks[:2]:
+            return None  # a loop of its own or a call, as it likes
         one = call["m"] == call["n"] == 1
         fused = call["graph"] == "matmul_add" and given[0].dim() == given[1].dim() == 2
         return "inductor" if one or fused else "aot_eager"
