@@ -4,6 +4,7 @@
 #   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60, divided
 #                     between our own orders and the libraries that are there (or ENGINES='...')
 #   make test         sets up what is missing, builds and runs all tests
+#   make test-pytorch do the rows describe PyTorch, as recorded and as installed?  docs/pytorch.md
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make test-models  what is read of models, against their Python libraries and on real models
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
@@ -63,7 +64,7 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults test-models seeds corpus install clean programs examples libfuzzer asan afl tests FORCE inductor
+.PHONY: all setup fuzz test test-faults test-models seeds corpus install clean programs examples libfuzzer asan afl tests FORCE inductor test-pytorch
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -209,6 +210,10 @@ test: setup
 fuzz: setup
 	+@$(BUILD) programs build/$(FLAVOUR)/$(TARGET) build/afl/$(TARGET)
 	@FLAVOUR=$(FLAVOUR) scripts/fuzz_each.sh $(TARGET) $(FUZZ_SECONDS) $(ENGINES)
+
+test-pytorch:
+	+@$(BUILD) programs
+	@scripts/conformance.sh all build/pytorch
 
 test-faults: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)

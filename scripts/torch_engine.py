@@ -29,7 +29,7 @@ class Unsupported(Exception):
     """PyTorch itself does not do this."""
 
 
-# --- the graphs, as users write them -----------------------------------------------------------------
+# --- the graphs, as users write them -------------------------------------------------------------
 
 def matmul(x, y):
     return torch.matmul(x, y)
@@ -73,6 +73,9 @@ def baddbmm(c, x, y, alpha, beta):
     return torch.baddbmm(c, x, y, alpha=alpha, beta=beta)
 
 
+ADDMM = {(2, 2): addmm, (2, 1): addmv, (3, 3): baddbmm}  # by the ranks of x and y
+
+
 def scaled_matmul(x, y, scale_x, scale_y, bias, out_dtype):
     return torch._scaled_mm(x, y, scale_x, scale_y, bias=bias, out_dtype=out_dtype)
 
@@ -85,12 +88,13 @@ def new_tensor(data, at, size, dtype, shape, strides):
     before = at % ALIGNMENT
     storage = torch.empty(before + size, dtype=torch.uint8)
     storage[before:] = data[at:at + size]
-    return torch.empty(0, dtype=dtype).set_(storage.untyped_storage(), before // each, shape, strides)
+    empty = torch.empty(0, dtype=dtype)
+    return empty.set_(storage.untyped_storage(), before // each, shape, strides)
 
 
 def vectors(call):
-    """Which of x and y are vectors: dimensions that are not there have a stride of 0 in their views,
-    and so has the result's."""
+    """Which of x and y are vectors: dimensions that are not there have a stride of 0 in their
+    views, and so have the result's."""
     x, y, out = call["tensors"]["x"], call["tensors"]["y"], call["out"]
     return (call["m"] == 1 and x["strides"][-2] == 0 == out["strides"][-2],
             call["n"] == 1 and y["strides"][-1] == 0 == out["strides"][-1]
@@ -159,11 +163,11 @@ def arguments(call, data):
         return matmul_out_f32_add, [x, y, t["bias"], [torch.empty(shape, dtype=torch.float32)]]
     if graph == "matmul_cast_f32_add":
         return matmul_cast_f32_add, [x, y, t["bias"]]
-    if graph == "linear":
-        return linear, [x, turned(y)] + [t[n] for n in names if n == "bias"]
+    if graph == "linear":  # whose weight [N, K] a call has as [K, N]
+        return linear, [x, y.t()] + [t[n] for n in names if n == "bias"]
     if graph == "addmm":
         ranks = (x.dim(), y.dim())
-        call_of = {(2, 2): addmm, (2, 1): addmv, (3, 3): baddbmm}.get(ranks)
+        call_of = ADDMM.get(ranks)
         if not call_of:
             raise Unsupported("PyTorch has no such call for %d-D and %d-D operands" % ranks)
         return call_of, [t["c"], x, y, number(call, "alpha", out), number(call, "beta", out)]
@@ -171,11 +175,6 @@ def arguments(call, data):
         return scaled_matmul, [x, y, scale(call, data, "x", call["m"]),
                                scale(call, data, "y", call["n"]), t.get("bias"), out]
     raise Unsupported(f"no {graph} of {x.dim()}-D and {y.dim()}-D operands")
-
-
-def turned(y):
-    """The weight [N, K] of linear, which a call has as [K, N]."""
-    return y.t()
 
 
 def one_line(e):
@@ -232,19 +231,22 @@ class Engine:
         raise e
 
     def row(self, call, given):
-        """The strategy that the answer follows, where it is known: docs/pytorch.md has the table."""
+        """The strategy that the answer follows, where that is known (docs/pytorch.md)."""
         backend = self.options.backend
-        if call["graph"] == "linear" and (given[0].dim() != 2 or given[-1].dim() != 1):
+        ranks = [a.dim() for a in given if isinstance(a, torch.Tensor)]
+        if call["graph"] == "linear" and (ranks[0] != 2 or ranks[-1] != 1):
             return None  # one call or two, by rules of PyTorch's own
         if backend != "inductor":
             return backend if backend in ("eager", "aot_eager") else None
+        if 1 in ranks[:2]:
+            return None  # a loop of its own or a call, as it likes
         one = call["m"] == call["n"] == 1
         fused = call["graph"] == "matmul_add" and given[0].dim() == given[1].dim() == 2
         return "inductor" if one or fused else "aot_eager"
 
     def settings(self, call):
-        """oneDNN's bf16 reads and writes subnormals as zero where the processor adds bf16 itself, and
-        its f8 saturates, PyTorch's own loops do neither; which of them runs is not documented."""
+        """oneDNN's bf16 reads and writes subnormals as zero where the processor adds bf16 itself,
+        and its f8 saturates, PyTorch's own loops do neither; which runs is not documented."""
         settings = {}
         if call["tensors"]["x"]["dtype"] == "bf16" and torch.cpu._is_avx512_bf16_supported():
             settings |= dict.fromkeys(("flush_inputs", "flush_sums", "flush_outputs"), "may")

@@ -20,7 +20,7 @@ BEGIN {
           "session_parts session_whole explain report finding minimize regression known_rules " \
           "tolerance_table tensorfile safetensors_parts " \
            "safetensors safetensors_index npy npz onnx onnx_parts gguf weights tensorfile_open " \
-           "tensor_case emit emit_parts engine_given seed_vectors seed_case seed_keep " \
+           "tensor_case emit emit_parts emit_c engine_given seed_vectors seed_case seed_keep " \
            "seed_layers seed"
   for (n = split(order, name); n; n--)
     rank[name[n]] = n
