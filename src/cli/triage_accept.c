@@ -7,17 +7,21 @@
 
 #include "regress.h"
 
-/* The model that explains the finding, to be freed; NULL: none. */
-static char *model_of(const char *folder)
+/* The signature of whatever strategy, as a row that makes the same call shows the same fault; two rows
+   that are held against each other stay what they are.  To be freed; NULL: no memory. */
+static char *widen(const char *signature)
 {
-  char *path = pf_triage_path(folder, PF_BUNDLE_FACTS, NULL);
-  json_t *facts = path ? json_load_file(path, 0, NULL) : NULL;
-  const char *name = json_string_value(json_object_get(
-      json_object_get(json_object_get(facts, "result"), "model"), "model"));
-  char *copy = name ? strdup(name) : NULL;
-  json_decref(facts);
-  free(path);
-  return copy;
+  enum { FROM_THE_END = 4 };  /* an engine's name may hold blanks */
+  char *copy = NULL;
+  const char *at = signature + strlen(signature), *end = at;
+  for (int i = 0; i < FROM_THE_END && at > signature; i++) {
+    end = at;
+    while (at > signature && *--at != ' ')
+      ;
+  }
+  if (memchr(at, '~', (size_t)(end - at)))
+    return strdup(signature);
+  return asprintf(&copy, "%.*s *%s", (int)(at - signature), signature, end) < 0 ? NULL : copy;
 }
 
 static int note_accepted(const pf_triage *t, const pf_group *g, const char *folder)
@@ -35,14 +39,16 @@ static int note_accepted(const pf_triage *t, const pf_group *g, const char *fold
 
 static int accept(const pf_triage *t, pf_settings *s, const pf_group *g, const char *folder)
 {
-  char *file = pf_triage_path(folder, PF_BUNDLE_CASE, NULL), *model = model_of(folder);
-  const pf_new_entry entry = {.name = g->name, .signature = g->seen->finding.signature,
-                              .reason = t->accept, .model = model, .file = file};
-  int code = file ? pf_regress_add(s, &entry) : pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
+  char *file = pf_triage_path(folder, PF_BUNDLE_CASE, NULL);
+  char *signature = widen(g->seen->finding.signature);
+  const pf_new_entry entry = {.name = g->name, .signature = signature, .reason = t->accept,
+                              .file = file};
+  int code = file && signature ? pf_regress_add(s, &entry)
+                               : pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
   if (!code)
     code = note_accepted(t, g, folder);
   free(file);
-  free(model);
+  free(signature);
   return code;
 }
 

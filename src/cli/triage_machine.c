@@ -9,6 +9,12 @@
 
 #include "control.h"
 
+#if defined(__clang__)
+static const char compiler[] = __VERSION__;
+#else
+static const char compiler[] = "GCC " __VERSION__;
+#endif
+
 typedef struct pf_machine {
   char precfuzz[160], system[200], cpu[128], features[400], isa[96], mxcsr[120];
 } pf_machine;
@@ -66,7 +72,7 @@ static void look_at_machine(const pf_bundle *b, pf_machine *out)
   char flags[8192], name[96];
   struct utsname u = {0};
   uname(&u);
-  snprintf(out->precfuzz, sizeof out->precfuzz, PF_VERSION ", compiled by %s", __VERSION__);
+  snprintf(out->precfuzz, sizeof out->precfuzz, PF_VERSION ", compiled by %s", compiler);
   find_line("/etc/os-release", "PRETTY_NAME=", name, sizeof name);
   snprintf(out->system, sizeof out->system, "%s, %.20s, glibc %s", name, u.machine,
            gnu_get_libc_version());

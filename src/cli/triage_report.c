@@ -12,8 +12,9 @@ enum { LONG_CASE = 2000 };  /* characters */
 static const struct {
   const char *file, *start;
 } programs[PF_EMIT_TARGETS] = {
-  [PF_EMIT_PYTORCH] = {"pytorch.py", "python3 pytorch.py eager"},
-  [PF_EMIT_NUMPY] = {"numpy.py", "python3 numpy.py"},
+  /* no module's name: Python looks beside a script first */
+  [PF_EMIT_PYTORCH] = {"with_pytorch.py", "python3 with_pytorch.py eager"},
+  [PF_EMIT_NUMPY] = {"with_numpy.py", "python3 with_numpy.py"},
 };
 
 const char *pf_bundle_program(pf_emit_target t)
