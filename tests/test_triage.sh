@@ -100,7 +100,7 @@ got() # output: the groups of its files, by what their bundles say
     jq -r '.signature + " | " + .at' "$1/$bundle/finding.json"
   done | sort | uniq -c | sed 's/^ *//'
 }
-engines="fault:$(echo "${faults[@]}" | sed 's/ /,fault:/g')"
+engines=$(IFS=,; echo "${faults[*]/#/fault:}")
 run in -o made --engine "$engines" --engine fault:none
 expected >groups
 expect "$files files of ${#faults[@]} faults" 1 '[ $files -ge 30 ]' '[ $(wc -l <groups) -ge 20 ]' 'got made | cmp - groups' \
@@ -120,7 +120,7 @@ expect "each file is in a group of its fault" 1 every_file_in_a_group_of_its_fau
 
 # --- bundles --------------------------------------------------------------------------------------
 
-one=made/$(ls made | grep -m 1 '^fault_M13-matmul-')
+one=$(printf '%s\n' made/fault_M13-matmul-* | head -n 1)
 found=$(jq -r --arg b "${one#made/}" '.files | to_entries[] | select(any(.value.shows[]; .bundle == $b)) | .key' made/files.json)
 expect 'a bundle' 1 'for f in $found; do cmp "$f" "$one/found.case" && break; done' 'grep -q "^- got: .*(\`-\?0x" "$one/report.md"' \
   'grep -q "^- exact: .*(\`-\?0x" "$one/report.md"' 'grep -q "MXCSR | 0x1f80" "$one/report.md"' 'grep -q "^> out = " "$one/report.md"' \
@@ -222,28 +222,29 @@ run nowhere in/libfuzzer/crash-M13-form -o from-bad --engine fault:M13
 expect 'no file' 2 "says 'precfuzz: nowhere: No such file'" "prints '^1 file: 1 group'"
 run in/libfuzzer/crash-M13-form -o no-engine --engine fault:M99
 expect 'no engine' 2 '[ $(wc -l <err) = 1 ]' '[ ! -s out ]' '[ ! -e no-engine ]'
-echo '{"name": 1}' >"from-bad/$(ls from-bad | head -n 1)/finding.json"
+echo '{"name": 1}' | tee from-bad/*/finding.json >/dev/null
 run in/libfuzzer/crash-M15-form -o from-bad --engine fault:M15
 expect 'a damaged bundle' 2 "says 'finding.json: no text '" '[ $(grep -c "<failure" from-bad/junit.xml) = 1 ]'
 
 # --- folders and disks that are no good -----------------------------------------------------------
 
-if [ "$(id -u)" != 0 ]; then as_nobody=env; else as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'; fi
+as_nobody=()
+[ "$(id -u)" != 0 ] || as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 mkdir locked hidden
 cp twelve.case hidden
 cp "$program" ./program
-if $as_nobody ./program --version >/dev/null 2>&1; then
+if "${as_nobody[@]}" ./program --version >/dev/null 2>&1; then
   chmod 755 locked; chmod 0 hidden
   [ "$(id -u)" = 0 ] || chmod a-w locked
   status=0
-  $as_nobody ./program triage twelve.case -o locked/made --engine fault:M13 >out 2>err || status=$?
+  "${as_nobody[@]}" ./program triage twelve.case -o locked/made --engine fault:M13 >out 2>err || status=$?
   expect 'no rights to make the output' 3 "says 'precfuzz: locked/made: cannot be made: Permission denied'"
   status=0
-  $as_nobody ./program triage twelve.case -o locked --engine fault:M13 >out 2>err || status=$?
+  "${as_nobody[@]}" ./program triage twelve.case -o locked --engine fault:M13 >out 2>err || status=$?
   expect 'no rights in the output' 3 "says 'precfuzz: locked: cannot be written: Permission denied'" '[ -z "$(ls locked)" ]'
   mkdir open; chmod 777 open
   status=0
-  $as_nobody ./program triage hidden twelve.case -o open --engine fault:M13 >out 2>err || status=$?
+  "${as_nobody[@]}" ./program triage hidden twelve.case -o open --engine fault:M13 >out 2>err || status=$?
   expect 'no rights to read a folder' 2 "says 'precfuzz: hidden: Permission denied'" '[ $(bundles open) = 1 ]' "prints '^1 file: 1 group, 1 new'"
   chmod 755 hidden
 else

@@ -21,10 +21,10 @@ static bool ends(const char *text, const char *with)
   return length >= end && !strcmp(text + length - end, with);
 }
 
-/* What libFuzzer and AFL++ call what ends a run; AFL++'s queue holds files of the same names. */
+/* What libFuzzer, AFL++ and make fuzz call what ends a run; AFL++'s queue has such names, too. */
 static bool is_by_fuzzer(const char *path)
 {
-  static const char *const names[] = {"crash-", "timeout-", "oom-", "leak-", "id:", "id_"};
+  static const char *const names[] = {"crash-", "timeout-", "oom-", "leak-", "id:", "id_", "afl-"};
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   bool is = false;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
