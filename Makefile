@@ -3,6 +3,7 @@
 #   make              build/precfuzz and build/replay/*; where clang and AFL++ are, all fuzzers
 #   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60
 #   make test         sets up what is missing, builds and runs all tests
+#   make test-pytorch do the rows describe PyTorch, as recorded and as installed?  docs/pytorch.md
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make test-triage  triage must sort crash files of both engines by the faults planted
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
@@ -55,7 +56,8 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults test-triage seeds install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-pytorch test-faults test-triage seeds install clean programs \
+  examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -192,6 +194,10 @@ test: setup
 fuzz: setup
 	+@$(BUILD) programs build/$(FLAVOUR)/$(TARGET) build/afl/$(TARGET)
 	@FLAVOUR=$(FLAVOUR) scripts/fuzz.sh $(TARGET) $(FUZZ_SECONDS)
+
+test-pytorch:
+	+@$(BUILD) programs
+	@scripts/conformance.sh all build/pytorch
 
 test-faults: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)

@@ -9,12 +9,15 @@ typedef struct pf_emitter {
   const pf_problem *problem;
   const pf_case *what;
   pf_case_tensors tensors;
+  const char *engine;
+  pf_arena *arena;
   FILE *to;
 } pf_emitter;
 
 /* Each writes a program, or returns PF_UNSUPPORTED before it writes anything. */
 pf_status pf_emit_pytorch(const pf_emitter *m, pf_error *e);
 pf_status pf_emit_numpy(const pf_emitter *m, pf_error *e);
+pf_status pf_emit_c(const pf_emitter *m, pf_error *e);
 
 /* --- Python (emit_python.c) ---------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ BEGIN {
           "enclosure_block_dots enclosure_block_loops rule check options session " \
           "session_parts session_whole explain report finding minimize regression known_rules " \
           "tolerance_table tensorfile safetensors_parts " \
-          "safetensors npy tensorfile_open tensor_case emit emit_parts engine_given"
+          "safetensors npy tensorfile_open tensor_case emit emit_parts emit_c engine_given"
   for (n = split(order, name); n; n--)
     rank[name[n]] = n
   for (n = split("status format truth dtype", name); n; n--)

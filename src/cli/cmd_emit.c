@@ -6,7 +6,7 @@
 #include "emit.h"
 
 typedef struct pf_emit_command {
-  const char *path, *output;
+  const char *path, *output, *engine;
   pf_form form;
   int target;  /* pf_emit_target; -1: not chosen */
 } pf_emit_command;
@@ -18,6 +18,9 @@ static const struct argp_option options[] = {
    .doc = "A script that asks backends of PyTorch; needs torch"},
   {.name = "numpy", .key = KEY_TARGET + PF_EMIT_NUMPY,
    .doc = "A script that asks NumPy; needs numpy.  What NumPy has no dtype for is cast to f32"},
+  {.name = "c", .key = KEY_TARGET + PF_EMIT_C,
+   .doc = "A program in C that calls the library of --engine; its first lines say how it is compiled"},
+  {.name = "engine", .key = 'e', .arg = "NAME", .doc = "With --c: openblas, onednn:runtime, ..."},
   {.name = "output", .key = 'o', .arg = "FILE",
    .doc = "Where to; an existing file is replaced (default: standard output)"},
   {0}
@@ -38,6 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   switch (key) {
   case ARGP_KEY_INIT: state->child_inputs[0] = &c->form; return 0;
   case 'o': c->output = arg; return 0;
+  case 'e': c->engine = arg; return 0;
   case ARGP_KEY_ARG:
     if (c->path)
       argp_error(state, "one FILE at a time");
@@ -45,7 +49,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
   case ARGP_KEY_END:
     if (c->target < 0)
-      argp_error(state, "--pytorch or --numpy: which program?");
+      argp_error(state, "--pytorch, --numpy or --c: which program?");
+    if ((c->target == PF_EMIT_C) != (c->engine != NULL))
+      argp_error(state, c->engine ? "--engine goes with --c" : "--c needs --engine");
     if (!c->path)
       argp_error(state, "FILE is missing");
     return 0;
@@ -70,7 +76,7 @@ static int emit(const pf_emit_command *c, const pf_case *what, pf_arena *a)
   FILE *to = open_memstream(&text, &size);
   if (!to)
     return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
-  const pf_status status = pf_emit(&p, (pf_emit_target)c->target, a, to, &e);
+  const pf_status status = pf_emit(&p, (pf_emit_target)c->target, c->engine, a, to, &e);
   const bool failed = ferror(to);
   int code = PF_EXIT_CLEAN;
   if (fclose(to) || failed)

@@ -140,7 +140,7 @@ static int write_program(pf_bundle *b, pf_emit_target t, pf_arena *a, const char
   FILE *to = open_memstream(&text, &size);
   if (!to)
     return out_of_memory();
-  const pf_status status = pf_emit(b->result->problem, t, a, to, &e);
+  const pf_status status = pf_emit(b->result->problem, t, b->result->engine->name, a, to, &e);
   const bool failed = ferror(to);
   int code = PF_EXIT_CLEAN;
   if (fclose(to) || failed || status == PF_NO_MEMORY)

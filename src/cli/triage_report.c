@@ -15,6 +15,7 @@ static const struct {
   /* no module's name: Python looks beside a script first */
   [PF_EMIT_PYTORCH] = {"with_pytorch.py", "python3 with_pytorch.py eager"},
   [PF_EMIT_NUMPY] = {"with_numpy.py", "python3 with_numpy.py"},
+  [PF_EMIT_C] = {"call.c", NULL},
 };
 
 const char *pf_bundle_program(pf_emit_target t)

@@ -90,7 +90,7 @@ static void make_runtime(pf_dnnl_key *key)
   }
 }
 
-static const char *make_key(const pf_dnnl *d, const pfe_call *call, pf_dnnl_key *key)
+const char *pf_dnnl_key_of(const pfe_call *call, bool runtime, pf_dnnl_key *key)
 {
   const float beta = call->steps->has_c ? (float)call->beta : 0;
   memset(key, 0, sizeof *key);
@@ -99,7 +99,7 @@ static const char *make_key(const pf_dnnl *d, const pfe_call *call, pf_dnnl_key 
   if (beta != 0)
     memcpy(&key->beta_bits, &beta, sizeof beta);
   const char *why = set_views(call, key->view);
-  if (!why && d->mode == PF_DNNL_RUNTIME_DIMS)
+  if (!why && runtime)
     make_runtime(key);
   return why;
 }
@@ -273,7 +273,7 @@ static const char *plan(pf_dnnl *d, const pfe_call *call, pf_dnnl_kept **to)
   const char *why = declined(d, call);
   *to = NULL;
   if (!why)
-    why = make_key(d, call, &key);
+    why = pf_dnnl_key_of(call, d->mode == PF_DNNL_RUNTIME_DIMS, &key);
   if (why)
     return why;
   *to = find(d, &key);
