@@ -7,6 +7,8 @@
 #   make test-pytorch do the rows describe PyTorch, as recorded and as installed?  docs/pytorch.md
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make test-models  what is read of models, against their Python libraries and on real models
+
+#   make test-triage  triage must sort crash files of both engines by the faults planted
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
 #   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
@@ -64,7 +66,8 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults test-models seeds corpus install clean programs examples libfuzzer asan afl tests FORCE inductor test-pytorch
+.PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor \
+  install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -223,6 +226,10 @@ test-models: setup
 	@scripts/models.sh build/models
 	+@$(BUILD) build/precfuzz
 	@scripts/test.sh tests/test_models.sh
+
+test-triage: setup
+	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
+	@scripts/test_triage.sh
 
 seeds:
 	+@$(BUILD) programs

@@ -22,68 +22,92 @@ static int out_of_memory(void)
 typedef struct pf_choice {
   const pf_minimize_job *job;
   pf_minimized_file *out;
-  bool found;
-  const pf_regression *known;   /* a finding that was passed over */
-  char other[PF_SIGNATURE_TEXT]; /* one of another signature; "" */
+  pf_sight *sight;
   pf_options options;           /* those of the finding alone */
   pf_status status;
 } pf_choice;
+
+static bool is_wanted(const pf_minimize_job *job, const pf_finding *f)
+{
+  return !job->signature ||
+         (!strcmp(job->signature, f->signature) && (!job->at || !strcmp(job->at, f->at)));
+}
+
+static void note_failure(pf_sight *sight, const pf_result *r)
+{
+  if (!sight->failed[0])
+    snprintf(sight->failed, sizeof sight->failed, "%s: %s: %s", r->engine->name, r->strategy,
+             r->why ? r->why : pf_status_name(r->machinery));
+}
 
 static void choose(void *user, const pf_result *r)
 {
   pf_choice *c = user;
   pf_session *s = &c->job->settings->session;
-  char signature[PF_SIGNATURE_TEXT];
-  if (c->found || r->machinery || !pf_verdict_is_finding(r->verdict))
+  pf_finding *f = &c->out->finding;
+  if (r->machinery)
+    note_failure(c->sight, r);
+  if (c->sight->found || c->status || r->machinery || !pf_verdict_is_finding(r->verdict))
     return;
-  pf_signature(r, signature, sizeof signature);
-  if (c->job->signature && strcmp(c->job->signature, signature)) {
-    memcpy(c->other, signature, sizeof c->other);
-    return;
-  }
   const pf_regression *known = pf_settings_know(c->job->settings, r);
   if (known && !c->job->signature) {
-    c->known = known;
+    c->sight->known = known;
     return;
   }
   pf_arena_reset(&s->scratch);
-  c->status = pf_finding_of(r, &s->oracle, &s->scratch, &c->out->finding);
+  c->status = pf_finding_of(r, &s->oracle, &s->scratch, f);
+  if (!is_wanted(c->job, f)) {
+    memcpy(c->sight->other, f->signature, sizeof c->sight->other);
+    return;
+  }
   c->options = s->options;
+  c->options.no_models = true;
   pf_options_narrow(&c->options, r);
   c->out->foreign = r->engine->foreign;
-  c->found = true;
+  c->sight->found = true;
 }
 
-static int nothing_found(const pf_choice *c, const pf_case_file *f, int tries)
+static int nothing_found(const pf_minimize_job *job, const pf_sight *sight, const pf_case_file *f)
 {
   const char *name = f->file.name;
-  if (c->known)
+  if (sight->known)
     return pf_cli_fail(PF_EXIT_BAD_INPUT,
                        "%s: shows only what is known: %s (--known none takes it)", name,
-                       c->known->name);
-  if (c->other[0])
-    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: does not show '%s' in %d tries, but '%s'", name,
-                       c->job->signature, tries, c->other);
-  return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: shows no finding in %d tr%s, read as %s", name, tries,
-                     tries == 1 ? "y" : "ies", pf_form_name(f->form));
+                       sight->known->name);
+  if (sight->other[0])
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: does not show '%s%s%s' in %d tries, but '%s'", name,
+                       job->signature, job->at ? " at " : "", job->at ? job->at : "", sight->tries,
+                       sight->other);
+  return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: shows no finding in %d tr%s, read as %s", name,
+                     sight->tries, sight->tries == 1 ? "y" : "ies", pf_form_name(f->form));
+}
+
+/* Which model fits is part of some known findings, and takes time. */
+static bool needs_models(const pf_settings *s)
+{
+  bool needs = false;
+  for (size_t i = 0; i < s->known.count && !needs; i++)
+    needs = s->known.entry[i].model;
+  return needs;
 }
 
 /* Libraries get as many tries as it may take. */
-static int find(pf_minimize_job *job, const pf_case_file *f, pf_minimized_file *out)
+static int find(pf_minimize_job *job, const pf_case *what, pf_minimized_file *out, pf_sight *sight)
 {
   pf_session *s = &job->settings->session;
-  pf_choice c = {.job = job, .out = out};
+  pf_choice c = {.job = job, .out = out, .sight = sight};
   int tries = 1;
   for (int i = 0; i < s->options.engine_count; i++)
     if (s->options.engine[i]->foreign)
       tries = PF_TRIES;
-  s->options.no_models = true;
-  for (int i = 0; i < tries && !c.found && !pf_interrupted(); i++)
-    if (pf_session_examine(s, &f->what, choose, &c) || c.status)
+  s->options.no_models = job->signature || !needs_models(job->settings);
+  while (sight->tries < tries && !sight->found && !pf_interrupted()) {
+    if (pf_session_examine(s, what, choose, &c) || c.status)
       return out_of_memory();
-  if (!c.found)
-    return nothing_found(&c, f, tries);
-  s->options = c.options;
+    sight->tries++;
+  }
+  if (sight->found)
+    s->options = c.options;
   return PF_EXIT_CLEAN;
 }
 
@@ -116,6 +140,15 @@ static int count_shown(const pf_minimize_job *job, const pf_minimized_file *out,
     shown->tries++;
   }
   return PF_EXIT_CLEAN;
+}
+
+int pf_minimize_look(pf_minimize_job *job, const pf_case *c, pf_minimized_file *out,
+                     pf_sight *sight)
+{
+  *out = (pf_minimized_file){0};
+  *sight = (pf_sight){0};
+  const int code = find(job, c, out, sight);
+  return code || !sight->found ? code : count_shown(job, out, c, &out->before);
 }
 
 /* So many that a candidate which shows the finding as often as the file does is taken but for one
@@ -194,11 +227,11 @@ int pf_minimize_file(pf_minimize_job *job, const pf_case_file *file, pf_arena *k
   uint8_t *data;
   size_t size;
   pf_error e = {0};
-  *out = (pf_minimized_file){0};
+  pf_sight sight;
   pf_progress_start(&job->progress);
-  int code = find(job, file, out);
-  if (!code)
-    code = count_shown(job, out, &file->what, &out->before);
+  int code = pf_minimize_look(job, &file->what, out, &sight);
+  if (!code && !sight.found)
+    code = nothing_found(job, &sight, file);
   if (code)
     return code;
   const pf_status status =
