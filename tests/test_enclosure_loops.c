@@ -195,7 +195,7 @@ static void scans_tell_last_bits(void **state)
   for (int i = 0; i < FEWER(20000); i++) {
     enum { ROWS = 3 };
     double v[ROWS * MOST_K];
-    const int k = draw_between(&r, 0, MOST_K), bits = draw_between(&r, 1, 30);
+    const int k = draw_between(&r, 0, MOST_K), bits = draw_between(&r, 1, 29);
     const int base = draw_between(&r, -300, 300), spread = draw_between(&r, 0, 30);
     for (int j = 0; j < ROWS; j++)
       fill_line(&r, v + j * k, k, bits, base, spread);
