@@ -7,6 +7,7 @@
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make inductor     graphs for the engine inductor, by PyTorch (minutes; docs/engines.md)
+#   make torch-ops    operators for the engine torch-ops, by C++ (docs/engines.md)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -56,7 +57,7 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds inductor install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-faults seeds inductor torch-ops install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -197,6 +198,17 @@ seeds:
 inductor:
 	OMP_NUM_THREADS=1 $(PYTHON) scripts/inductor_compile.py --jobs $(JOBS) build/inductor
 
+# Operators of libtorch for the engine torch-ops; needs its headers (libtorch-dev), or a wheel's:
+# TORCH=.../site-packages/torch.
+CXX   ?= c++
+TORCH ?=
+torch-ops: build/torch/ops.so
+build/torch/ops.so: src/engines/torch_ops_shim.cpp
+	@mkdir -p $(@D)
+	@echo '  $(CXX) $@'
+	@$(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -shared $< -o $@ \
+	  $(if $(TORCH),-isystem $(TORCH)/include -L$(TORCH)/lib) -ltorch_cpu -lc10
+
 install:
 	+@$(BUILD) programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
@@ -207,6 +219,8 @@ install:
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
 	if [ -f build/inductor/manifest ]; then install -d $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor && \
 	  install build/inductor/* $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor; fi
+	if [ -f build/torch/ops.so ]; then install -D -t $(DESTDIR)$(PREFIX)/lib/precfuzz/torch \
+	  build/torch/ops.so; fi
 
 clean:
 	rm -rf build
