@@ -63,7 +63,8 @@ static pf_torch_view matrix(const pfe_tensor *t, int64_t rows, int64_t columns, 
                          .stride = {row_stride, column_stride}};
 }
 
-/* With a bias linear, which has no batches of weights, and one bias for all rows. */
+/* With a bias linear, of matrices: of more dimensions it rounds before it adds the bias where x is not
+   dense, and not elsewhere. */
 static const char *plan_matmul(const pfe_call *call, pf_ops_plan *p)
 {
   const pfe_tensor *a = pf_blas_a(call), *b = pf_blas_b(call), *self = p->self;
@@ -75,11 +76,8 @@ static const char *plan_matmul(const pfe_call *call, pf_ops_plan *p)
     return "a batch dimension that neither operand has";
   if (!self)
     return NULL;
-  for (int d = 0; d < call->batch_rank; d++)
-    if (call->batch[d] > 1 && (b->batch_stride[d] || self->batch_stride[d]))
-      return "linear has no batches of weights or biases";
-  if (call->steps->has_c || (call->m > 1 && self->row_stride))
-    return "linear has no c, and one bias for all rows";
+  if (call->batch_rank || call->steps->has_c || (call->m > 1 && self->row_stride))
+    return "linear has no batches and no c here, and one bias for all rows";
   p->view[B] = matrix(b, call->n, call->k, b->column_stride, b->row_stride);
   p->view[SELF] = vector(self, call->n, self->column_stride);
   return NULL;
