@@ -7,12 +7,12 @@
 #   make test-pytorch do the rows describe PyTorch, as recorded and as installed?  docs/pytorch.md
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make test-models  what is read of models, against their Python libraries and on real models
-
 #   make test-triage  triage must sort crash files of both engines by the faults planted
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
 #   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make inductor     graphs for the engine inductor, by PyTorch (minutes; docs/engines.md)
+#   make torch-ops    operators for the engine torch-ops, by C++ (docs/engines.md)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -66,7 +66,7 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor \
+.PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor torch-ops \
   install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -246,6 +246,17 @@ corpus: setup
 inductor:
 	OMP_NUM_THREADS=1 $(PYTHON) scripts/inductor_compile.py --jobs $(JOBS) build/inductor
 
+# Operators of libtorch for the engine torch-ops; needs its headers (libtorch-dev), or a wheel's:
+# TORCH=.../site-packages/torch.
+CXX   ?= c++
+TORCH ?=
+torch-ops: build/torch/ops.so
+build/torch/ops.so: src/engines/torch_ops_shim.cpp
+	@mkdir -p $(@D)
+	@echo '  $(CXX) $@'
+	@$(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -shared $< -o $@ \
+	  $(if $(TORCH),-isystem $(TORCH)/include -L$(TORCH)/lib) -ltorch_cpu -lc10
+
 install:
 	+@$(BUILD) programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
@@ -256,6 +267,8 @@ install:
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
 	if [ -f build/inductor/manifest ]; then install -d $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor && \
 	  install build/inductor/* $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor; fi
+	if [ -f build/torch/ops.so ]; then install -D -t $(DESTDIR)$(PREFIX)/lib/precfuzz/torch \
+	  build/torch/ops.so; fi
 
 clean:
 	rm -rf build

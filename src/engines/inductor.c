@@ -1,10 +1,8 @@
 /* Graphs that PyTorch's inductor has compiled beforehand (scripts/inductor_compile.py), as an engine
    of whole cases. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engines.h"
 #include "inductor_parts.h"
@@ -15,25 +13,21 @@
 
 /* As installed, and in the tree that precfuzz is built in: from the program's folder. */
 static const char *const places[] = {"../lib/precfuzz/inductor", "../../lib/precfuzz/inductor",
-                                     "inductor", "../inductor"};
+                                     "inductor", "../inductor", NULL};
 
 static pfe_status find_folder(const char *argument, char folder[512], char text[192])
 {
-  char path[600];
-  char *program = realpath("/proc/self/exe", NULL), *slash = program ? strrchr(program, '/') : NULL;
-  folder[0] = 0;
-  if (argument)
+  if (argument) {
     snprintf(folder, 512, "%s", argument);
-  for (size_t i = 0; slash && !folder[0] && i < sizeof places / sizeof *places; i++) {
-    snprintf(path, sizeof path, "%.*s/%s/manifest", (int)(slash - program), program, places[i]);
-    if (!access(path, F_OK))
-      snprintf(folder, 512, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return PFE_OK;
   }
-  free(program);
-  if (!folder[0])
+  if (pf_library_beside(places, "manifest", folder)) {
     snprintf(text, 192, "not installed (package python3-torch of Debian 13, then make inductor): no "
                         "graph is compiled");
-  return folder[0] ? PFE_OK : PFE_ABSENT;
+    return PFE_ABSENT;
+  }
+  *strrchr(folder, '/') = 0;
+  return PFE_OK;
 }
 
 /* Place in the order of instruction sets that build on each other; other names must be equal. */

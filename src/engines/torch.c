@@ -14,7 +14,7 @@
 
 /* --- the library --------------------------------------------------------------------------- */
 
-static const char *const usual_files[] = {"libtorch_cpu.so.2.6", "libtorch_cpu.so", NULL};
+const char *const pf_torch_files[] = {"libtorch_cpu.so.2.6", "libtorch_cpu.so", NULL};
 static const char package[] = "libtorch2.6 of Debian 13";
 
 static pfe_status find_functions(pf_torch *t, const char *const *files, char text[192])
@@ -160,7 +160,7 @@ static pfe_status start(pf_torch *t, const pfe_request *request, char text[192])
   if (pf_library_argument(request->argument, modes, &mode, path, text))
     return PFE_ERROR;
   t->mode = (pf_torch_mode)mode;
-  const pfe_status status = pf_torch_load(t, path[0] ? named : usual_files, request->threads, text);
+  const pfe_status status = pf_torch_load(t, path[0] ? named : pf_torch_files, request->threads, text);
   if (status)
     return status;
   if (t->mode == PF_TORCH_LINEAR && !t->f.linear) {

@@ -31,11 +31,14 @@ typedef struct pf_torch_view {
   void *data;
   int32_t dtype;  /* pfe_dtype */
   int rank;
-  int64_t size[3], stride[3];
+  int64_t size[PFE_MAX_BATCH + 2], stride[PFE_MAX_BATCH + 2];
 } pf_torch_view;
 
 /* From so many products on, libtorch calls oneDNN for those 16-bit floats that it has. */
 enum { PF_TORCH_ONEDNN_WORK = 16 * 16 * 16 + 1 };
+
+/* libtorch's usual files. */
+extern const char *const pf_torch_files[];
 
 /* The first of files that there is, ready for calls. */
 pfe_status pf_torch_load(pf_torch *t, const char *const *files, int threads, char text[192]);
