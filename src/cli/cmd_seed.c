@@ -260,7 +260,9 @@ static int open_weights(const char *path, pf_weights *w)
 {
   pf_error e = {0};
   const pf_status status = pf_weights_open(path, w, &e);
-  return status ? pf_cli_report(status, &e, status != PF_IO_ERROR, path) : PF_EXIT_CLEAN;
+  if (status == PF_IO_ERROR)
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s", e.text);
+  return status ? pf_cli_report(status, &e, true, path) : PF_EXIT_CLEAN;
 }
 
 static int run_model(pf_seed_command *c, size_t number, const pf_weights *activations)
