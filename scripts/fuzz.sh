@@ -9,6 +9,7 @@
 #   libfuzzer/     inputs that libFuzzer found in this run;  afl/  the same of AFL++
 #   crashes/       every input that aborted, timed out or ran out of memory
 #   findings.txt   the report of each finding, one a signature (findings.sh)
+# SEEDS names a folder of more seeds, those of precfuzz seed say.
 # The environment's PRECFUZZ_* settings hold; the known findings, those of corpus/regressions unless
 # PRECFUZZ_KNOWN names others, do not end a run.  FLAVOUR=asan takes libFuzzer's build with sanitizers.
 # Exit status: 0 no finding, 1 findings, 3 the machinery failed.
@@ -18,9 +19,10 @@ cd "$(dirname "$0")/.."
 
 target=$1 seconds=$2 folder=${3:-build/fuzz/$1}
 seeds=()
-for dir in corpus/seeds corpus/recorded corpus/models "corpus/files/$target"; do
+for dir in corpus/seeds corpus/recorded corpus/models "corpus/files/$target" ${SEEDS:+"$SEEDS"}; do
   [ ! -d "$dir" ] || seeds+=("$dir")
 done
+[ -z "${SEEDS:-}" ] || [ -d "$SEEDS" ] || { echo "fuzz: SEEDS: $SEEDS is no folder" >&2; exit 2; }
 libfuzzer=build/${FLAVOUR:-libfuzzer}/$target afl=build/afl/$target
 crashes=$folder/crashes
 mkdir -p "$folder"/{corpus,libfuzzer,crashes,tmp}
