@@ -2,7 +2,7 @@
 # precfuzz seed from outside: what it makes, what it tells, and how origins travel.
 #
 # Prints "ok NAME" or "not ok NAME" for each test.  PRECFUZZ names the program (build/precfuzz).
-# shellcheck disable=SC2016  # conditions are evaluated by expect
+# shellcheck disable=SC2016,SC2034,SC2046,SC2238  # expect evaluates conditions; cut is a file
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 . tests/tensor_files.sh
