@@ -1,13 +1,18 @@
 # precfuzz: build, test and fuzz.  GNU make.
 #
 #   make              build/precfuzz and build/replay/*; where clang and AFL++ are, all fuzzers
-#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60
+#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60, divided
+#                     between our own orders and the libraries that are there (or ENGINES='...')
 #   make test         sets up what is missing, builds and runs all tests
+#   make test-pytorch do the rows describe PyTorch, as recorded and as installed?  docs/pytorch.md
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make test-models  what is read of models, against their Python libraries and on real models
+
+#   make test-triage  triage must sort crash files of both engines by the faults planted
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
 #   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
+#   make inductor     graphs for the engine inductor, by PyTorch (minutes; docs/engines.md)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -19,6 +24,7 @@
 CLANG  ?= clang
 PROTOC ?= protoc-c
 AFL_CC ?= afl-clang-fast
+PYTHON ?= python3
 CFLAGS ?= -O2 -g
 SAN    ?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LIBS   ?= -ljansson -lzip -lprotobuf-c -lnettle -lmpfr -lgmp -lm -ldl
@@ -27,6 +33,7 @@ JOBS   ?= $(shell nproc)
 
 FUZZ_SECONDS ?= 60
 TARGET       ?= fuzz_matmul
+ENGINES      ?=
 # What libFuzzer runs: libfuzzer, or asan for the build with sanitizers.
 FLAVOUR      ?= libfuzzer
 
@@ -59,7 +66,8 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults test-models seeds corpus install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor \
+  install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -162,9 +170,11 @@ build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
 build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
 build/plugin/fake_ort.so: src/engines/ort_abi.h
 build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
+build/plugin/fake_torch.so: src/engines/torch_abi.h src/engines/onednn_abi.h tests/plugins/fake_torch.h
+build/plugin/fake_inductor.so: src/engines/torch_abi.h tests/plugins/fake_torch.h
 
 # What certified arithmetic promises must hold whatever is made of it.
-CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+CERTIFIED := test_certified test_enclosure_block test_enclosure_loops test_enclosure_same
 NUMERIC   := $(wildcard src/enclosure*.c src/reference*.c src/round*.c src/format*.c src/set*.c) \
              $(patsubst %,src/%.c,bound certified special)
 define native
@@ -175,7 +185,19 @@ NATIVE += $$(CERTIFIED:%=build/test-$1/%)
 endef
 $(eval $(call native,cc-native,$(CC)))
 $(eval $(call native,clang-native,$(CLANG)))
-CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
+
+# Everything between the bytes of a case and its verdict, by each of the flavours of the generator.
+VERDICT := $(NUMERIC) $(wildcard src/values*.c src/form_fuzz*.c src/form_archive*.c src/case*.c \
+           src/operand*.c src/problem*.c src/scale*.c src/dtype*.c src/row*.c src/interpret*.c \
+           src/engine_reference*.c src/legalise*.c src/check*.c src/rule*.c src/session*.c oracle/*.c)
+define verdicts
+$(eval $(call link,build/verdicts-$1,$1,tests,$(VERDICT),,-lcmocka $(LIBS),\
+  $(call objects,cc,$(filter-out $(VERDICT),$(LIB)))))
+VERDICTS += build/verdicts-$1/test_verdicts
+endef
+$(foreach flavour,cc-O0 cc-O3 clang-O0 clang-O3,$(eval $(call verdicts,$(flavour))))
+SANITIZED := $(TESTS:%=build/test-san/%)
+CHECKS := $(SANITIZED) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE) $(VERDICTS)
 tests: $(CHECKS) $(PLUGINS)
 
 include bench/bench.mk
@@ -190,7 +212,11 @@ test: setup
 
 fuzz: setup
 	+@$(BUILD) programs build/$(FLAVOUR)/$(TARGET) build/afl/$(TARGET)
-	@FLAVOUR=$(FLAVOUR) scripts/fuzz.sh $(TARGET) $(FUZZ_SECONDS)
+	@FLAVOUR=$(FLAVOUR) scripts/fuzz_each.sh $(TARGET) $(FUZZ_SECONDS) $(ENGINES)
+
+test-pytorch:
+	+@$(BUILD) programs
+	@scripts/conformance.sh all build/pytorch
 
 test-faults: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)
@@ -200,6 +226,10 @@ test-models: setup
 	@scripts/models.sh build/models
 	+@$(BUILD) build/precfuzz
 	@scripts/test.sh tests/test_models.sh
+
+test-triage: setup
+	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
+	@scripts/test_triage.sh
 
 seeds:
 	+@$(BUILD) programs
@@ -212,6 +242,10 @@ corpus: setup
 	@scripts/seeds.sh corpus/seeds
 	@scripts/corpus.sh corpus
 
+# Of what one processor compiles another with fewer instructions can run nothing.
+inductor:
+	OMP_NUM_THREADS=1 $(PYTHON) scripts/inductor_compile.py --jobs $(JOBS) build/inductor
+
 install:
 	+@$(BUILD) programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/precfuzz \
@@ -220,6 +254,8 @@ install:
 	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
+	if [ -f build/inductor/manifest ]; then install -d $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor && \
+	  install build/inductor/* $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor; fi
 
 clean:
 	rm -rf build

@@ -98,6 +98,8 @@ enum {
   PF_OWN = 0xc0,
   PF_LAYOUT_EXPLICIT = 0xff,
   PF_WORK_ALL = 0xfc,
+  PF_NEAR_POWERS = 0x40,
+  PF_NEAR_POWERS_END = 0xc0,
   PF_SCALE_EXPLICIT = 0xf8,
   PF_FUZZ_EDITS = 255,
   PF_ORIGIN_END = 6,  /* bytes behind the text */
@@ -132,6 +134,8 @@ typedef struct pf_sizes {
 } pf_sizes;
 /* work: the limit; weight: the graph's y has no batches. */
 pf_sizes pf_fuzz_sizes(const uint8_t *head, int64_t work, bool weight);
+/* The first byte of a K that is a power of two or beside one; -1 where none is. */
+int pf_fuzz_near_power(int64_t size);
 
 #define PF_ORIGIN_MAGIC "\x89pf\x01"
 

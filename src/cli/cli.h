@@ -35,8 +35,11 @@ int pf_cmd_export(int argc, char **argv);
 int pf_cmd_explain(int argc, char **argv);
 int pf_cmd_show(int argc, char **argv);
 int pf_cmd_encode(int argc, char **argv);
+int pf_cmd_emit(int argc, char **argv);
 int pf_cmd_random(int argc, char **argv);
 int pf_cmd_regress(int argc, char **argv);
+int pf_cmd_minimize(int argc, char **argv);
+int pf_cmd_triage(int argc, char **argv);
 int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
@@ -194,6 +197,7 @@ void pf_progress_start(pf_progress *p);
 bool pf_progress_due(pf_progress *p);
 double pf_progress_seconds(const pf_progress *p);  /* since the start */
 void pf_progress_clear(const pf_progress *p);
+void pf_interrupt_on(int signal_number);  /* as on Ctrl-C */
 bool pf_interrupted(void);
 
 /* --- counts (counts.c) --------------------------------------------------------------------- */
