@@ -5,12 +5,13 @@
 #
 # INPUTS are folders to take inputs from, too: another run's.
 # FOLDER (build/fuzz/TARGET) is kept from run to run, so that a run goes on where the last one ended:
-#   corpus/        what a run begins with: the seeds (of corpus/files/TARGET for readers), and libFuzzer's minimised union of all that was
-#                  found before
+#   corpus/        what a run begins with: the seeds, those of corpus/files/TARGET among them, and
+#                  libFuzzer's minimised union of all that was found before
 #   libfuzzer/     inputs that libFuzzer found in this run;  afl/  the same of AFL++
 #   crashes/       every input that aborted, timed out or ran out of memory
 #   findings.txt   the report of each finding, one a signature (findings.sh)
 #   totals         of this run: executions, products, results that are known, seconds, findings
+# SEEDS names a folder of more seeds, those of precfuzz seed say.
 # The environment's PRECFUZZ_* settings hold; the known findings, those of corpus/regressions unless
 # PRECFUZZ_KNOWN names others, do not end a run.  FLAVOUR=asan takes libFuzzer's build with
 # sanitizers; TABLE=no leaves out the table of strategies.
@@ -21,9 +22,10 @@ cd "$(dirname "$0")/.."
 
 target=$1 seconds=$2 folder=${3:-build/fuzz/$1}
 seeds=()
-for dir in corpus/seeds corpus/recorded corpus/models "corpus/files/$target"; do
+for dir in corpus/{seeds,recorded,models} "corpus/files/$target" ${SEEDS:+"$SEEDS"}; do
   [ ! -d "$dir" ] || seeds+=("$dir")
 done
+[ -z "${SEEDS:-}" ] || [ -d "$SEEDS" ] || { echo "fuzz: SEEDS: $SEEDS is no folder" >&2; exit 2; }
 libfuzzer=build/${FLAVOUR:-libfuzzer}/$target afl=build/afl/$target
 crashes=$folder/crashes
 inputs=("${@:4}")

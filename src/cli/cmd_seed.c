@@ -47,7 +47,8 @@ static const struct argp_option options[] = {
   {.name = "activations", .key = KEY_ACTIVATIONS, .arg = "FILE",
    .doc = "Inputs of layers that were recorded: tensors whose last dimension is a layer's K"},
   {.name = "count", .key = 'n', .arg = "N", .doc = "At most N seeds; default 512"},
-  {.name = "max-bytes", .key = KEY_BYTES, .arg = "N", .doc = "At most N bytes of them; default 8 MiB"},
+  {.name = "max-bytes", .key = KEY_BYTES, .arg = "N",
+   .doc = "At most N bytes of them; default 8 MiB"},
   {.name = "max-k", .key = KEY_MAX_K, .arg = "N",
    .doc = "The most elements of a sum, up to 16384; default 4096.  Longer ones are cut into tiles"},
   {.name = "seed", .key = KEY_SEED, .arg = "N",
@@ -260,7 +261,9 @@ static int open_weights(const char *path, pf_weights *w)
 {
   pf_error e = {0};
   const pf_status status = pf_weights_open(path, w, &e);
-  return status ? pf_cli_report(status, &e, status != PF_IO_ERROR, path) : PF_EXIT_CLEAN;
+  if (status == PF_IO_ERROR)
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s", e.text);
+  return status ? pf_cli_report(status, &e, true, path) : PF_EXIT_CLEAN;
 }
 
 static int run_model(pf_seed_command *c, size_t number, const pf_weights *activations)
