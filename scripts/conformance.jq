@@ -1,5 +1,5 @@
-# Two documents of precfuzz judge --json, slurped: answers held against the rows that an index claims,
-# and against all rows.  Gives groups of answers (graph, backend, dtype, shapes) with the rows that
+# Two documents of precfuzz judge --json, slurped: answers held against the rows that an index
+# claims, and against all rows.  Gives groups of answers (graph, backend, dtype, shapes) with the rows that
 # every answer of the group fits, and how many are explained by what.
 
 def operand($name): capture(" " + $name + "=(?<dtype>[a-z0-9_]+)\\[(?<dims>[0-9,]*)\\]");

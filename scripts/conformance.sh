@@ -8,8 +8,8 @@
 #   conformance.sh document ACCOUNT...     puts all tables into docs/pytorch.md
 #   conformance.sh all FOLDER              all of these; answers and accounts go to FOLDER
 #
-# judge ends with status 1 where an answer lies outside its row's enclosure and no model explains it,
-# or where there is none.  PRECFUZZ names the program, BENCH_PYTHON a Python with PyTorch.
+# judge ends with status 1 where an answer lies outside its row's enclosure and no model explains
+# it, or where there is none.  PRECFUZZ names the program, BENCH_PYTHON a Python with PyTorch.
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/..")
 program=$(realpath "${PRECFUZZ:-$root/build/precfuzz}")
@@ -105,10 +105,12 @@ table() # account
       ([.outcomes | to_entries[] | "\(.value) \(.key)"] | join(", ")) + ".",
     (if .source then
        (.source.refused | to_entries | group_by(.key | split(": ")[0])[] |
-        "\([.[].value] | add) refused by \(.[0].key | split(": ")[0] | code), for instance: \(.[0].key | split(": ")[1:] | join(": ") | code).")
+        "\([.[].value] | add) refused by \(.[0].key | split(": ")[0] | code), for instance: " +
+        "\(.[0].key | split(": ")[1:] | join(": ") | code).")
      else (.missing | to_entries[] | "\(.value) without an answer \(.key | code).") end),
     "",
-    "| graph | backend | dtypes | shapes | answers | rows that fit all of them | outside, explained by |",
+    "| graph | backend | dtypes | shapes | answers | rows that fit all of them | " +
+      "outside, explained by |",
     "|---|---|---|---|---|---|---|",
     (.groups | group_by([.graph, .backend, .rows, .shapes]) |
      map(.[0] + {dtypes: ([.[].dtype] | unique | join(", ")), answers: ([.[].answers] | add),

@@ -29,7 +29,7 @@ class Unsupported(Exception):
     """PyTorch itself does not do this."""
 
 
-# --- the graphs, as users write them -----------------------------------------------------------------
+# --- the graphs, as users write them -------------------------------------------------------------
 
 def matmul(x, y):
     return torch.matmul(x, y)
@@ -88,12 +88,13 @@ def new_tensor(data, at, size, dtype, shape, strides):
     before = at % ALIGNMENT
     storage = torch.empty(before + size, dtype=torch.uint8)
     storage[before:] = data[at:at + size]
-    return torch.empty(0, dtype=dtype).set_(storage.untyped_storage(), before // each, shape, strides)
+    empty = torch.empty(0, dtype=dtype)
+    return empty.set_(storage.untyped_storage(), before // each, shape, strides)
 
 
 def vectors(call):
-    """Which of x and y are vectors: dimensions that are not there have a stride of 0 in their views,
-    and so has the result's."""
+    """Which of x and y are vectors: dimensions that are not there have a stride of 0 in their
+    views, and so have the result's."""
     x, y, out = call["tensors"]["x"], call["tensors"]["y"], call["out"]
     return (call["m"] == 1 and x["strides"][-2] == 0 == out["strides"][-2],
             call["n"] == 1 and y["strides"][-1] == 0 == out["strides"][-1]
@@ -230,7 +231,7 @@ class Engine:
         raise e
 
     def row(self, call, given):
-        """The strategy that the answer follows, where it is known: docs/pytorch.md has the table."""
+        """The strategy that the answer follows, where that is known (docs/pytorch.md)."""
         backend = self.options.backend
         ranks = [a.dim() for a in given if isinstance(a, torch.Tensor)]
         if call["graph"] == "linear" and (ranks[0] != 2 or ranks[-1] != 1):
@@ -244,8 +245,8 @@ class Engine:
         return "inductor" if one or fused else "aot_eager"
 
     def settings(self, call):
-        """oneDNN's bf16 reads and writes subnormals as zero where the processor adds bf16 itself, and
-        its f8 saturates, PyTorch's own loops do neither; which of them runs is not documented."""
+        """oneDNN's bf16 reads and writes subnormals as zero where the processor adds bf16 itself,
+        and its f8 saturates, PyTorch's own loops do neither; which runs is not documented."""
         settings = {}
         if call["tensors"]["x"]["dtype"] == "bf16" and torch.cpu._is_avx512_bf16_supported():
             settings |= dict.fromkeys(("flush_inputs", "flush_sums", "flush_outputs"), "may")

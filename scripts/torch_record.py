@@ -3,8 +3,8 @@
 
   torch_record.py FOLDER BACKEND[,BACKEND...] CASE...
 
-Each CASE is a safetensors file of precfuzz encode, with NAME.case beside it.  FOLDER gets NAME.case,
-NAME.safetensors with a tensor GRAPH.BACKEND for each answer, and an index.json that says which row
+Each CASE is a safetensors file of precfuzz encode, with NAME.case beside it.  FOLDER gets
+NAME.case, NAME.safetensors with a tensor GRAPH.BACKEND for each answer, and an index.json that says which row
 each follows, as corpus/golden has them: precfuzz judge FOLDER.  What a backend refuses is counted,
 its reason printed.
 """

@@ -1,6 +1,6 @@
-/* A case as a program of its own, for who has no precfuzz: it rebuilds the operands bit for bit, with
-   their strides and offsets, computes the graph, and prints the answers beside the exact values,
-   which it works out itself. */
+/* A case as a program of its own, for who has no precfuzz: it rebuilds the operands bit for bit,
+   with their strides and offsets, computes the graph, and prints the answers beside the exact
+   values, which it works out itself. */
 #ifndef PF_EMIT_H
 #define PF_EMIT_H
 

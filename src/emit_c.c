@@ -1,6 +1,6 @@
-/* A case as a program in C that calls a library's own interface: what it is made of, and how it prints
-   what came out.  What stands behind the product in a row (a bias that is added to a finished result,
-   say) is no part of it. */
+/* A case as a program in C that calls a library's own interface: what it is made of, and how it
+   prints what came out.  What stands behind the product in a row (a bias that is added to a
+   finished result, say) is no part of it. */
 #include "emit_c.h"
 
 #include <inttypes.h>
@@ -19,6 +19,9 @@ const pf_emit_interface pf_emit_interfaces[] = {
   {"refblas", "cblas.h", "-lblas", pf_emit_cblas},
   {"cblas", "cblas.h", "-lcblas", pf_emit_cblas},
   {"onednn", "dnnl.h", "-ldnnl", pf_emit_onednn},
+  {"onnxruntime", "onnxruntime_c_api.h", "-I/usr/include/onnxruntime -lonnxruntime",
+   pf_emit_onnxruntime},
+  {"xnnpack", "xnnpack.h", "-lXNNPACK -lpthreadpool -lpthread", pf_emit_xnnpack},
   {NULL, NULL, NULL, NULL}
 };
 
@@ -133,6 +136,43 @@ void pf_emit_start(const pf_emit_call *c)
   fputs(";\n", c->to);
 }
 
+static void print_copy(const pf_emit_call *c, const char *name, const pfe_tensor *t,
+                       const char *rows, const char *columns, bool back)
+{
+  fprintf(c->to, "  for (long b = 0; b < BATCHES; b++)\n    for (long i = 0; i < %s; i++)\n"
+          "      for (long j = 0; j < %s; j++)\n        ", rows, columns);
+  if (back)
+    print_index(c->to, name, t, "i", "j");
+  else
+    fprintf(c->to, "dense_%s[(b * %s + i) * %s + j]", name, rows, columns);
+  fputs(" = ", c->to);
+  if (back)
+    fprintf(c->to, "dense_%s[(b * %s + i) * %s + j]", name, rows, columns);
+  else
+    print_index(c->to, name, t, "i", "j");
+  fputs(";\n", c->to);
+}
+
+void pf_emit_dense(const pf_emit_call *c)
+{
+  const struct {
+    const char *name, *rows, *columns;
+    const pfe_tensor *t;
+  } tensor[] = {{"x", "M", "K", c->call->tensor[PFE_X]}, {"y", "K", "N", c->call->tensor[PFE_Y]},
+                {"out", "M", "N", c->call->out}, {"z", "M", "N", addend(c->call)}};
+  for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
+    if (tensor[i].t) {
+      fprintf(c->to, "  static uint%d_t dense_%s[BATCHES * %s * %s + 128];\n",
+              bits_of(tensor[i].t->dtype), tensor[i].name, tensor[i].rows, tensor[i].columns);
+      print_copy(c, tensor[i].name, tensor[i].t, tensor[i].rows, tensor[i].columns, false);
+    }
+}
+
+void pf_emit_dense_back(const pf_emit_call *c)
+{
+  print_copy(c, "out", c->call->out, "M", "N", true);
+}
+
 /* --- the program --------------------------------------------------------------------------- */
 
 static void print_exact(const pf_emit_call *c)
@@ -176,6 +216,7 @@ static void print_main(const pf_emit_call *c)
       pf_marker_bits((pf_dtype)c->call->out->dtype);
   fprintf(c->to,
           "int main(void)\n{\n"
+          "  setvbuf(stdout, NULL, _IOLBF, 0);  /* the library may die */\n"
           "  enum { STORED = sizeof out_storage / sizeof *out_storage, COUNT = BATCHES * M * N };\n"
           "  static char is_element[STORED], shown[COUNT + 1];\n"
           "  for (long i = 0; i < STORED; i++)\n    out_storage[i] = 0x%llx;\n"
@@ -210,7 +251,8 @@ static const char *write_program(const pf_emit_call *c, const pf_emit_interface 
           pf_graph_of(c->m->what->graph)->torch, i->engine, c->mode[0] ? ":" : "", c->mode);
   pf_tensor_case_print(c->m->what, c->to);
   fprintf(c->to, "\n   cc -std=gnu11 case.c -o case %s -lm && ./case */\n#include <math.h>\n"
-          "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n\n#include <%s>\n\n"
+          "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+          "#include <%s>\n\n"
           "enum { BATCHES = %lld, M = %lld, N = %lld, K = %lld };\n\n", i->link, i->include,
           (long long)call->batches, (long long)call->m, (long long)call->n, (long long)call->k);
   fputs("/* Encodings; what belongs to no element is NaN. */\n", c->to);
@@ -264,8 +306,8 @@ static const char *no_program(const pfe_call *c)
   const pfe_tensor *z = addend(c);
   if (!loads[c->tensor[PFE_X]->dtype] || !loads[c->tensor[PFE_Y]->dtype] ||
       !loads[c->out->dtype] || (z && z->dtype != c->out->dtype))
-    return "a program in C is written for f64, f32, f16, bf16, bytes and s32, addends of the result's "
-           "dtype";
+    return "a program in C is written for f64, f32, f16, bf16, bytes and s32, addends of the "
+           "result's dtype";
   return NULL;
 }
 
@@ -279,7 +321,8 @@ pf_status pf_emit_c(const pf_emitter *m, pf_error *e)
   char *text = NULL;
   size_t size;
   if (!i)
-    return pf_fail(e, PF_UNSUPPORTED, 0, "no program in C is written for engine '%.40s'", m->engine);
+    return pf_fail(e, PF_UNSUPPORTED, 0, "no program in C is written for engine '%.40s'",
+                   m->engine);
   PF_TRY(plan_call(m->problem, m->arena, &plan, &out, &public, e));
   c.call = &public.call;
   const char *why = no_program(c.call);

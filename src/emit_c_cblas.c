@@ -1,5 +1,5 @@
-/* CBLAS: gemm, or gemm_batch where the engine's name ends so.  The adapter calls dot and gemv of vectors;
-   gemm is asked here, unless the view is none of BLAS's. */
+/* CBLAS: gemm, or gemm_batch where the engine's name ends so.  Of vectors the adapter calls dot and
+   gemv, the program gemm. */
 #include <string.h>
 
 #include "emit_c.h"
@@ -53,7 +53,8 @@ static void print_batch(const pf_emit_call *c, const pf_blas_gemm *g, const char
   const char *real = *prefix == 'd' ? "double" : "float";
   fprintf(c->to,
           "    const CBLAS_TRANSPOSE ta = %s, tb = %s;\n"
-          "    const blasint m = %lld, n = %lld, k = K, lda = %lld, ldb = %lld, ldc = %lld, one = 1;\n"
+          "    const blasint m = %lld, n = %lld, k = K, lda = %lld, ldb = %lld, ldc = %lld,\n"
+          "                  one = 1;\n"
           "    const %s alpha = ", op(g->left_transposed), op(g->right_transposed),
           (long long)g->m, (long long)g->n, (long long)g->left_ld, (long long)g->right_ld,
           (long long)g->out_ld, real);
@@ -66,8 +67,9 @@ static void print_batch(const pf_emit_call *c, const pf_blas_gemm *g, const char
   print_factor(c->to, real, g->swapped ? "x" : "y");
   fprintf(c->to,
           ";\n    %s *to = (%s *)out + out_batch[b];\n"
-          "    cblas_%sgemm_batch(CblasRowMajor, &ta, &tb, &m, &n, &k, &alpha, &left, &lda, &right, "
-          "&ldb,\n                       &beta, &to, &ldc, 1, &one);\n", real, real, prefix);
+          "    cblas_%sgemm_batch(CblasRowMajor, &ta, &tb, &m, &n, &k, &alpha, &left, &lda, "
+          "&right, &ldb,\n                       &beta, &to, &ldc, 1, &one);\n",
+          real, real, prefix);
 }
 
 const char *pf_emit_cblas(const pf_emit_call *c)
@@ -76,7 +78,8 @@ const char *pf_emit_cblas(const pf_emit_call *c)
   const size_t length = strlen(c->mode);
   const bool batch = length >= 10 && !strcmp(c->mode + length - 10, "gemm_batch");
   pf_blas_gemm g;
-  const char *why = prefix ? pf_blas_gemm_of(c->call, &g) : "CBLAS multiplies f32, f64 and bf16 to f32";
+  const char *why = prefix ? pf_blas_gemm_of(c->call, &g)
+                           : "CBLAS multiplies f32, f64 and bf16 to f32";
   if (!why && (pf_blas_has_two_addends(c->call) || (batch && prefix[1])))
     why = "there is no such product";
   if (why)

@@ -1,5 +1,5 @@
-/* oneDNN 3: the matmul primitive with the views that the adapter gives it, sizes told early or, in mode
-   runtime, late; in mode gemm the plain functions. */
+/* oneDNN 3: the matmul primitive with the views that the adapter gives it, sizes told early or, in
+   mode runtime, late; in mode gemm the plain functions. */
 #include <string.h>
 
 #include "emit_c.h"
@@ -84,8 +84,8 @@ static void print_descriptor(const pf_emit_call *c, const pf_dnnl_key *key, int 
 {
   const pf_dnnl_view *v = &key->view[t];
   fprintf(c->to, "  dnnl_memory_desc_t %s_%s;\n"
-          "  TRY(dnnl_memory_desc_create_with_strides(&%s_%s, %lld, (dnnl_dims_t)", names[t], suffix,
-          names[t], suffix, (long long)key->ndims);
+          "  TRY(dnnl_memory_desc_create_with_strides(&%s_%s, %lld, (dnnl_dims_t)", names[t],
+          suffix, names[t], suffix, (long long)key->ndims);
   print_dims(c->to, key->ndims, v->dims);
   fprintf(c->to, ", dnnl_%s,\n      (dnnl_dims_t)", type_name(v->type));
   print_dims(c->to, key->ndims, v->strides);
@@ -119,14 +119,15 @@ static void print_execution(const pf_emit_call *c, const pf_dnnl_key *key)
   const bool bias = key->view[PF_DNNL_BIASES].type != PF_DNNL_UNDEF;
   fprintf(c->to,
           "  dnnl_primitive_desc_t made;\n"
-          "  TRY(dnnl_matmul_primitive_desc_create(&made, engine, x_made, y_made, %s, out_made, attr));\n"
+          "  TRY(dnnl_matmul_primitive_desc_create(&made, engine, x_made, y_made, %s, out_made,\n"
+          "                                        attr));\n"
           "  const char *kernel;\n"
           "  TRY(dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &kernel));\n"
           "  printf(\"kernel %%s\\n\", kernel);\n"
           "  dnnl_primitive_t product;\n  TRY(dnnl_primitive_create(&product, made));\n",
           bias ? "z_made" : "NULL");
-  fputs("  const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, x_memory}, {DNNL_ARG_WEIGHTS, y_memory},\n"
-        "    {DNNL_ARG_DST, out_memory}", c->to);
+  fputs("  const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, x_memory},\n"
+        "    {DNNL_ARG_WEIGHTS, y_memory}, {DNNL_ARG_DST, out_memory}", c->to);
   if (bias)
     fputs(", {DNNL_ARG_BIAS, z_memory}", c->to);
   if (key->scaled)
@@ -152,12 +153,11 @@ static const char *write_primitive(const pf_emit_call *c)
   const char *why = pf_dnnl_key_of(c->call, late, &key);
   if (!why)
     why = pf_dnnl_key_of(c->call, false, &told);
-  for (int t = 0; t < PF_DNNL_TENSORS && !why; t++)
-    if (c->call->out->dtype == PFE_F64)
-      why = "it has no f64";
+  if (!why && (c->call->tensor[PFE_X]->dtype == PFE_F64 || c->call->out->dtype == PFE_F64))
+    why = "it has no f64";
   if (why)
     return why;
-  fputs("#define TRY(call) do { const int failed = (int)(call); if (failed) return failed; } while (0)\n\n"
+  fputs(PF_EMIT_TRY 
         "static int run(void)\n{\n"
         "  dnnl_engine_t engine;\n  dnnl_stream_t stream;\n"
         "  TRY(dnnl_engine_create(&engine, dnnl_cpu, 0));\n"

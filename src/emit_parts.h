@@ -36,8 +36,8 @@ void pf_emit_sizes(FILE *to, int rank, const int64_t *size);
 void pf_emit_number(FILE *to, double value, bool whole);
 /* The comment at the top: what the script is of. */
 void pf_emit_head(const pf_emitter *m, const char *says);
-/* x = tensor(DTYPE, SIZES, STRIDES, OFFSET, HEX), and so on.  c of a call in place is a function that
-   makes it anew. */
+/* x = tensor(DTYPE, SIZES, STRIDES, OFFSET, HEX), and so on.  c of a call in place is a function
+   that makes it anew. */
 void pf_emit_operands(const pf_emitter *m, const pf_emit_module *module);
 /* "x, y, bias"; by_call: as arguments that may be changed. */
 void pf_emit_names(const pf_emitter *m, bool by_call);

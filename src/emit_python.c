@@ -211,6 +211,7 @@ void pf_emit_exact(const pf_emitter *m, const pf_emit_module *module)
     fputs("    return " SUM, m->to);
   else  /* what f64 has no number for is shown as infinite */
     fputs("    v = " SUM
-          "    return v if abs(v) < 2**1024 - 2**970 else math.inf if v > 0 else -math.inf\n", m->to);
+          "    return v if abs(v) < 2**1024 - 2**970 else math.inf if v > 0 else -math.inf\n",
+          m->to);
   print_report(m);
 }

@@ -55,7 +55,10 @@ static void print_product(const pf_emitter *m)
 static const char *addmm_name(const pf_case *c)
 {
   const int x = c->operand[PF_X].rank, y = c->operand[PF_Y].rank;
-  return x == 2 && y == 2 ? "addmm" : x == 3 && y == 3 ? "baddbmm" : x == 2 && y == 1 ? "addmv" : NULL;
+  return x == 2 && y == 2   ? "addmm"
+         : x == 2 && y == 1 ? "addmv"
+         : x == 3 && y == 3 ? "baddbmm"
+                            : NULL;
 }
 
 /* "c, x, y, beta=1.0, alpha=2.0", or what it is where PyTorch has no such call. */
@@ -152,7 +155,7 @@ static void print_graph(const pf_emitter *m)
   }
 }
 
-/* Where the result's layout counts it is a tensor of that layout, full of what nothing should be. */
+/* Where the result's layout counts it is a tensor of that layout, full of NaN before. */
 static void print_function(const pf_emitter *m)
 {
   const pf_operand *out = &m->what->operand[PF_OUT];

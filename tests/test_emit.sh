@@ -84,6 +84,60 @@ for target in pytorch numpy; do
   fi
 done
 
+# --- C ---------------------------------------------------------------------------------------------
+
+# One element: what the program calls exact is the exact value, and what it got is near.
+program_is_right() # engine case
+{
+  local exact
+  echo "$2" >"$work/one.txt"
+  "$program" emit --c --engine "$1" "$work/one.txt" -o "$work/case.c" || return
+  build_case || return
+  "$work/case" >"$work/said" 2>/dev/null || { cat "$work/said"; return 1; }
+  exact=$("$program" check --json -e reference:forward -s eager "$work/one.txt" |
+    jq -r '.cases[0].results[0].worst.exact.hex')
+  grep -q "^element 0: exact .* ($exact)\$" "$work/said" || { echo "$exact"; cat "$work/said"; return 1; }
+  awk '/exact/ { e = $4 } /^  got/ { found = $2 - e < 1e-2 && e - $2 < 1e-2 } END { exit !found }' \
+    "$work/said" || { cat "$work/said"; return 1; }
+}
+
+# As the program's third line says.
+build_case()
+{
+  local line
+  line=$(sed -n '3s/^ *cc \(.*\) && .*/\1/p' "$work/case.c")
+  # shellcheck disable=SC2086  # arguments
+  (cd "$work" && ${CC:-cc} -Wall -Werror $line)
+}
+
+is_there() # engine
+{
+  echo 'matmul x=f32[1,1] y=f32[1,1]' >"$work/one.txt"
+  "$program" emit --c --engine "$1" "$work/one.txt" -o "$work/case.c" && build_case 2>/dev/null
+}
+
+for engine in refblas openblas onednn onednn:runtime onednn:gemm onnxruntime xnnpack; do
+  if ! is_there "$engine"; then
+    echo "skipped: emit --c --engine $engine: its library or header is not here" >&2
+    continue
+  fi
+  check "$engine: a row by a column" program_is_right "$engine" \
+    'matmul x=f32[1,5](7,1)+3 y=f32[5,1](3,1)'
+  [ "$engine" = xnnpack ] || check "$engine: with alpha and beta" program_is_right "$engine" \
+    'addmm x=f32[1,5](7,1)+3 y=f32[5,1](3,1) c=f32[1,1] alpha=0.5 beta=-2'
+  case $engine in
+    onednn*) check "$engine: bf16" program_is_right "$engine" \
+      'matmul_out_f32_add x=bf16[1,6] y=bf16[6,1] bias=f32[1] bias.bits=00000000' ;;
+    xnnpack) check "$engine: f16" program_is_right "$engine" 'matmul x=f16[1,6] y=f16[6,1]' ;;
+  esac
+done
+
+check 'C: nobody of that name' refuses 2 "for engine 'nobody'" --c --engine nobody "$work/1.txt"
+check 'C: no f8' refuses 2 'a program in C is written for f64' --c --engine onednn "$work/8.txt"
+check 'C: no alpha' refuses 2 'has no alpha' --c --engine xnnpack "$work/3.txt"
+check 'C: of which engine' refuses 2 '--c needs --engine' --c "$work/1.txt"
+check 'an engine of a script' refuses 2 '--engine goes with --c' --numpy --engine blis "$work/1.txt"
+
 to_a_file()
 {
   "$program" emit --numpy -o "$work/one.py" "$work/1.txt" &&

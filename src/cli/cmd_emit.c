@@ -19,7 +19,8 @@ static const struct argp_option options[] = {
   {.name = "numpy", .key = KEY_TARGET + PF_EMIT_NUMPY,
    .doc = "A script that asks NumPy; needs numpy.  What NumPy has no dtype for is cast to f32"},
   {.name = "c", .key = KEY_TARGET + PF_EMIT_C,
-   .doc = "A program in C that calls the library of --engine; its first lines say how it is compiled"},
+   .doc = "A program in C that calls the library of --engine; its first lines say how it is "
+          "compiled"},
   {.name = "engine", .key = 'e', .arg = "NAME", .doc = "With --c: openblas, onednn:runtime, ..."},
   {.name = "output", .key = 'o', .arg = "FILE",
    .doc = "Where to; an existing file is replaced (default: standard output)"},
@@ -27,8 +28,8 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "Writes a case as a program of its own, for who has no precfuzz: it rebuilds the operands bit for "
-    "bit, with strides and offsets, and prints what is answered beside what is exact.\v"
+    "Writes a case as a program of its own, for who has no precfuzz: it rebuilds the operands bit "
+    "for bit, with strides and offsets, and prints what is answered beside what is exact.\v"
     "For example\n\n"
     "  precfuzz emit --pytorch FILE -o case.py\n"
     "  python3 case.py eager inductor\n\n"
