@@ -78,10 +78,9 @@ pfe_status pf_inductor_supports(void *state, const pfe_call *call, pfe_answer *a
   snprintf(answer->text, sizeof answer->text, "%s", why ? why : "");
   if (why)
     return PFE_UNSUPPORTED;
-  const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
   snprintf(answer->kernel, sizeof answer->kernel, "%.*s", (int)strcspn(m->file, "."), m->file);
   snprintf(answer->row, sizeof answer->row, "%s", m->row);
-  if (!m->row[0] && work >= PF_TORCH_ONEDNN_WORK)
+  if (!m->row[0] && pf_torch_is_large(call))
     pf_torch_declare(&d->torch, m->dtype, &answer->settings);
   return PFE_OK;
 }

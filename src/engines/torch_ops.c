@@ -128,8 +128,7 @@ static const char *plan_mv(const pfe_call *call, pf_ops_plan *p)
 static bool may_be_onednn(const pfe_call *call)
 {
   const int32_t x = pf_blas_a(call)->dtype;
-  const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
-  return (x == PFE_BF16 || x == PFE_F16) && work >= PF_TORCH_ONEDNN_WORK;
+  return (x == PFE_BF16 || x == PFE_F16) && pf_torch_is_large(call);
 }
 
 static const char *plan(const pf_ops *o, const pfe_call *call, pf_ops_plan *p)

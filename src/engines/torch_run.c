@@ -175,10 +175,15 @@ static bool is_sixteen_bits(const pf_torch_plan *p)
   return p->tensor[A]->dtype == PFE_BF16 || p->tensor[A]->dtype == PFE_F16;
 }
 
+bool pf_torch_is_large(const pfe_call *call)
+{
+  const double most = 16 * 16 * 16;
+  return (double)call->batches * (double)call->m * (double)call->n * (double)call->k > most;
+}
+
 static bool may_be_onednn(const pfe_call *call, const pf_torch_plan *p)
 {
-  const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
-  return p->what == LINEAR || (is_sixteen_bits(p) && work >= PF_TORCH_ONEDNN_WORK);
+  return p->what == LINEAR || (is_sixteen_bits(p) && pf_torch_is_large(call));
 }
 
 /* What comes out wrong, always: docs/findings.md. */
