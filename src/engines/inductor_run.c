@@ -1,5 +1,5 @@
-/* Whole cases on compiled graphs.  These take dense inputs of the sizes that they were compiled for:
-   a size of 1, or any from 2 on.  For what else there is, PyTorch would compile anew. */
+/* Whole cases on compiled graphs. These take dense inputs of the sizes that they were compiled
+   for: a size of 1, or any from 2 on. For what else there is, PyTorch would compile anew. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -63,8 +63,8 @@ static pf_torch_view matrix(const pfe_tensor *t, int64_t rows, int64_t columns, 
                          .stride = {row_stride, column_stride}};
 }
 
-/* With a bias linear, of matrices: of more dimensions it rounds before it adds the bias where x is not
-   dense, and not elsewhere. */
+/* With a bias linear, of matrices: of more dimensions it rounds before it adds the bias where x is
+   not dense, and not elsewhere. */
 static const char *plan_matmul(const pfe_call *call, pf_ops_plan *p)
 {
   const pfe_tensor *a = pf_blas_a(call), *b = pf_blas_b(call), *self = p->self;

@@ -47,8 +47,8 @@ static bool fold_rows(const pfe_call *call, const pfe_tensor *t, int64_t *stride
   return folds && (call->m <= 1 || call->batches <= 1 || batch == t->row_stride * call->m);
 }
 
-/* Strides of sizes of 1 address nothing, but results depend on them (docs/findings.md): each gets one
-   that encloses what is inside, as a dense tensor has. */
+/* Strides of sizes of 1 address nothing, but results depend on them (docs/findings.md): each gets
+   one that encloses what is inside, as a dense tensor has. */
 static void enclose(pf_torch_view *v)
 {
   int64_t extent = 1;
