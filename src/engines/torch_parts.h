@@ -45,6 +45,9 @@ void pf_torch_describe(const pf_torch *t, int threads, pfe_info *info);
 bool pf_torch_is_large(const pfe_call *call);
 /* What oneDNN may do with operands of a dtype. */
 void pf_torch_declare(const pf_torch *t, int32_t dtype, pfe_settings *s);
+/* Strides of sizes of 1 address nothing, but results depend on them (docs/findings.md): each gets
+   one that encloses what is inside, as a dense tensor has. */
+void pf_torch_enclose(pf_torch_view *v);
 /* *out is to be dropped.  Nonzero: it failed. */
 int pf_torch_make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out);
 
