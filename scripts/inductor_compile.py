@@ -4,8 +4,8 @@
   inductor_compile.py FOLDER [--graph LIST] [--dtype LIST] [--form LIST] [--jobs N]
 
 Writes a shared object for each graph, dtype and form, and FOLDER/manifest, which says what each is
-for.  Needs torch (python3-torch python3-setuptools g++ on Debian 13).  What is there already is kept
-where it was made by the same version of torch.
+for.  Needs torch (python3-torch python3-setuptools g++ on Debian 13).  What is there already is
+kept where it was made by the same version of torch.
 """
 import argparse
 import concurrent.futures

@@ -85,7 +85,7 @@ for engine in onnxruntime onnxruntime:gemm xnnpack; do
   clean "$engine: all layouts and values" --engine "$engine" --count 1500 "${only[@]}"
 done
 
-for engine in torch torch:bmm torch:linear; do
+for engine in torch torch:bmm torch:linear torch-ops torch-ops:dot torch-ops:mv; do
   is_there "$engine" || continue
   clean "$engine: dense, finite, normal data" --engine "$engine" --count 1000 "${sure[@]}"
   clean "$engine: all layouts and values" --engine "$engine" --count 1000

@@ -1,5 +1,5 @@
-/* Graphs that PyTorch's inductor has compiled beforehand (scripts/inductor_compile.py), as an engine
-   of whole cases. */
+/* Graphs that PyTorch's inductor has compiled beforehand (scripts/inductor_compile.py), as an
+   engine of whole cases. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ static pfe_status find_folder(const char *argument, char folder[512], char text[
     return PFE_OK;
   }
   if (pf_library_beside(places, "manifest", folder)) {
-    snprintf(text, 192, "not installed (package python3-torch of Debian 13, then make inductor): no "
-                        "graph is compiled");
+    snprintf(text, 192, "not installed (package python3-torch of Debian 13, then make inductor): "
+                        "no graph is compiled");
     return PFE_ABSENT;
   }
   *strrchr(folder, '/') = 0;

@@ -7,7 +7,9 @@
 #include "dense.h"
 #include "torch_parts.h"
 
-typedef enum pf_inductor_size { PF_IND_B, PF_IND_M, PF_IND_N, PF_IND_K, PF_IND_SIZES } pf_inductor_size;
+typedef enum pf_inductor_size {
+  PF_IND_B, PF_IND_M, PF_IND_N, PF_IND_K, PF_IND_SIZES
+} pf_inductor_size;
 
 /* One compiled graph: a line of the manifest, and what was loaded of it. */
 typedef struct pf_inductor_model {

@@ -1,5 +1,5 @@
-/* Whole cases on compiled graphs.  These take dense inputs of the sizes that they were compiled for:
-   a size of 1, or any from 2 on.  For what else there is, PyTorch would compile anew. */
+/* Whole cases on compiled graphs. These take dense inputs of the sizes that they were compiled
+   for: a size of 1, or any from 2 on. For what else there is, PyTorch would compile anew. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,10 +78,9 @@ pfe_status pf_inductor_supports(void *state, const pfe_call *call, pfe_answer *a
   snprintf(answer->text, sizeof answer->text, "%s", why ? why : "");
   if (why)
     return PFE_UNSUPPORTED;
-  const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
   snprintf(answer->kernel, sizeof answer->kernel, "%.*s", (int)strcspn(m->file, "."), m->file);
   snprintf(answer->row, sizeof answer->row, "%s", m->row);
-  if (!m->row[0] && work >= PF_TORCH_ONEDNN_WORK)
+  if (!m->row[0] && pf_torch_is_large(call))
     pf_torch_declare(&d->torch, m->dtype, &answer->settings);
   return PFE_OK;
 }

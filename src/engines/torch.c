@@ -1,5 +1,5 @@
-/* libtorch, PyTorch's library for the processor, by its interface for C: mm, bmm, addmm, baddbmm and
-   oneDNN's linear. */
+/* libtorch, PyTorch's library for the processor, by its interface for C: mm, bmm, addmm, baddbmm
+   and oneDNN's linear. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,8 +119,8 @@ static void find_flushing(pf_torch *t)
 #endif
 }
 
-/* "avx512_core_bf16, OpenBLAS 0.3.29 SkylakeX, /usr/lib/libtorch_cpu.so.2.6.0": oneDNN's name for the
-   instructions, the library that multiplies f32 and f64, the file. */
+/* "avx512_core_bf16, OpenBLAS 0.3.29 SkylakeX, /usr/lib/libtorch_cpu.so.2.6.0": oneDNN's name for
+   the instructions, the library that multiplies f32 and f64, the file. */
 void pf_torch_describe(const pf_torch *t, int threads, pfe_info *info)
 {
   const pf_torch_functions *f = &t->f;
@@ -160,11 +160,12 @@ static pfe_status start(pf_torch *t, const pfe_request *request, char text[192])
   if (pf_library_argument(request->argument, modes, &mode, path, text))
     return PFE_ERROR;
   t->mode = (pf_torch_mode)mode;
-  const pfe_status status = pf_torch_load(t, path[0] ? named : pf_torch_files, request->threads, text);
+  const char *const *files = path[0] ? named : pf_torch_files;
+  const pfe_status status = pf_torch_load(t, files, request->threads, text);
   if (status)
     return status;
   if (t->mode == PF_TORCH_LINEAR && !t->f.linear) {
-    snprintf(text, 192, "the library has no aoti_torch_cpu__linear_pointwise: built without oneDNN");
+    snprintf(text, 192, "the library has no aoti_torch_cpu__linear_pointwise: built without it");
     return PFE_ERROR;
   }
   if (t->mode == PF_TORCH_LINEAR || !pf_measure_f16(&pf_torch_engine, t, &t->narrow_f16, &answer))

@@ -1,5 +1,5 @@
-/* What is used of libtorch's interface for C ("AOTI shim"), written down by hand: its own headers are
-   C++.  The interface is kept from version to version; these functions are in 2.6 and later. */
+/* What is used of libtorch's interface for C ("AOTI shim"), written down by hand: its own headers
+   are C++. The interface is kept from version to version; these functions are in 2.6 and later. */
 #ifndef PF_TORCH_ABI_H
 #define PF_TORCH_ABI_H
 

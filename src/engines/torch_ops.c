@@ -63,8 +63,8 @@ static pf_torch_view matrix(const pfe_tensor *t, int64_t rows, int64_t columns, 
                          .stride = {row_stride, column_stride}};
 }
 
-/* With a bias linear, of matrices: of more dimensions it rounds before it adds the bias where x is not
-   dense, and not elsewhere. */
+/* With a bias linear, of matrices: of more dimensions it rounds before it adds the bias where x is
+   not dense, and not elsewhere. */
 static const char *plan_matmul(const pfe_call *call, pf_ops_plan *p)
 {
   const pfe_tensor *a = pf_blas_a(call), *b = pf_blas_b(call), *self = p->self;
@@ -128,8 +128,18 @@ static const char *plan_mv(const pfe_call *call, pf_ops_plan *p)
 static bool may_be_onednn(const pfe_call *call)
 {
   const int32_t x = pf_blas_a(call)->dtype;
-  const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
-  return (x == PFE_BF16 || x == PFE_F16) && work >= PF_TORCH_ONEDNN_WORK;
+  return (x == PFE_BF16 || x == PFE_F16) && pf_torch_is_large(call);
+}
+
+/* Of a result of one column, whose rows may be batches. */
+static int64_t column_stride(const pfe_call *call)
+{
+  if (call->m > 1)
+    return call->out->row_stride;
+  for (int d = call->batch_rank; d-- > 0;)
+    if (call->batch[d] > 1)
+      return call->out->batch_stride[d];
+  return 1;
 }
 
 static const char *plan(const pf_ops *o, const pfe_call *call, pf_ops_plan *p)
@@ -144,8 +154,12 @@ static const char *plan(const pf_ops *o, const pfe_call *call, pf_ops_plan *p)
     return "without c it has no alpha";
   if (o->mode != PF_OPS_MATMUL)
     return o->mode == PF_OPS_DOT ? plan_dot(call, p) : plan_mv(call, p);
-  if (call->n == 1 && call->k > 1 && pf_blas_b(call)->row_stride != 1 && may_be_onednn(call))
-    return "it reads a column densely, whatever its stride (torch:raw shows it)";
+  if (call->n == 1 && may_be_onednn(call)) {
+    if (call->k > 1 && pf_blas_b(call)->row_stride != 1)
+      return "it reads a column densely, whatever its stride (torch:raw shows it)";
+    if (column_stride(call) != 1)
+      return "it writes a column densely, whatever its stride (torch:raw shows it)";
+  }
   return plan_matmul(call, p);
 }
 
@@ -179,8 +193,10 @@ static pfe_status run(void *state, const pfe_call *call, pfe_answer *answer)
   snprintf(answer->text, sizeof answer->text, "%s", why ? why : "");
   int failed = why != NULL;
   for (int r = A; r < ROLES && !failed; r++)
-    if (r != SELF || (p.self && !(call->in_place && call->steps->has_c)))
+    if (r != SELF || (p.self && !(call->in_place && call->steps->has_c))) {
+      pf_torch_enclose(&p.view[r]);
       failed = pf_torch_make(&o->torch, &p.view[r], &tensor[r]);
+    }
   if (!failed)
     failed = o->call(p.op, tensor[OUT], tensor[SELF] || !p.self ? tensor[SELF] : tensor[OUT],
                      tensor[A], tensor[B], call->steps->has_c ? call->beta : 1,

@@ -1,5 +1,6 @@
-/* Operators of libtorch that its interface for C has not: dot, mv, addmv, linear and the matmul of tensors
-   of any rank.  make torch-ops builds it where libtorch's headers are; the adapter torch loads it. */
+/* Operators of libtorch that its interface for C has not: dot, mv, addmv, linear and the matmul of
+   tensors of any rank. make torch-ops builds it where libtorch's headers are; the adapter torch
+   loads it. */
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/addmv.h>
 #include <ATen/ops/dot.h>
@@ -11,7 +12,8 @@
 #include <cstdio>
 #include <cstring>
 
-/* self may be null.  A handle of the interface for C is an at::Tensor.  0, or text says what failed. */
+/* self may be null. A handle of the interface for C is an at::Tensor. 0, or text says what failed.
+   */
 extern "C" __attribute__((visibility("default"))) int32_t
 precfuzz_torch_op(const char *op, at::Tensor *out, at::Tensor *self, at::Tensor *a, at::Tensor *b,
                   double beta, double alpha, char *text, size_t size)

@@ -34,9 +34,6 @@ typedef struct pf_torch_view {
   int64_t size[PFE_MAX_BATCH + 2], stride[PFE_MAX_BATCH + 2];
 } pf_torch_view;
 
-/* From so many products on, libtorch calls oneDNN for those 16-bit floats that it has. */
-enum { PF_TORCH_ONEDNN_WORK = 16 * 16 * 16 + 1 };
-
 /* libtorch's usual files. */
 extern const char *const pf_torch_files[];
 
@@ -44,8 +41,13 @@ extern const char *const pf_torch_files[];
 pfe_status pf_torch_load(pf_torch *t, const char *const *files, int threads, char text[192]);
 /* Version, details and threads. */
 void pf_torch_describe(const pf_torch *t, int threads, pfe_info *info);
+/* So many products that libtorch has oneDNN multiply those 16-bit floats that it can. */
+bool pf_torch_is_large(const pfe_call *call);
 /* What oneDNN may do with operands of a dtype. */
 void pf_torch_declare(const pf_torch *t, int32_t dtype, pfe_settings *s);
+/* Strides of sizes of 1 address nothing, but results depend on them (docs/findings.md): each gets
+   one that encloses what is inside, as a dense tensor has. */
+void pf_torch_enclose(pf_torch_view *v);
 /* *out is to be dropped.  Nonzero: it failed. */
 int pf_torch_make(const pf_torch *t, const pf_torch_view *v, pf_torch_tensor *out);
 

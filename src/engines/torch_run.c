@@ -47,9 +47,7 @@ static bool fold_rows(const pfe_call *call, const pfe_tensor *t, int64_t *stride
   return folds && (call->m <= 1 || call->batches <= 1 || batch == t->row_stride * call->m);
 }
 
-/* Strides of sizes of 1 address nothing, but results depend on them (docs/findings.md): each gets one
-   that encloses what is inside, as a dense tensor has. */
-static void enclose(pf_torch_view *v)
+void pf_torch_enclose(pf_torch_view *v)
 {
   int64_t extent = 1;
   for (int d = v->rank; d-- > 0;)
@@ -175,10 +173,15 @@ static bool is_sixteen_bits(const pf_torch_plan *p)
   return p->tensor[A]->dtype == PFE_BF16 || p->tensor[A]->dtype == PFE_F16;
 }
 
+bool pf_torch_is_large(const pfe_call *call)
+{
+  const double most = 16 * 16 * 16;
+  return (double)call->batches * (double)call->m * (double)call->n * (double)call->k > most;
+}
+
 static bool may_be_onednn(const pfe_call *call, const pf_torch_plan *p)
 {
-  const double work = (double)call->batches * (double)call->m * (double)call->n * (double)call->k;
-  return p->what == LINEAR || (is_sixteen_bits(p) && work >= PF_TORCH_ONEDNN_WORK);
+  return p->what == LINEAR || (is_sixteen_bits(p) && pf_torch_is_large(call));
 }
 
 /* What comes out wrong, always: docs/findings.md. */
@@ -209,7 +212,7 @@ static const char *plan(const pf_torch *t, const pfe_call *call, pf_torch_plan *
     return why;
   for (int r = A; r < ROLES; r++)
     if (p->tensor[r])
-      enclose(&p->view[r]);
+      pf_torch_enclose(&p->view[r]);
   return known_to_fail(call, p);
 }
 

@@ -1,6 +1,6 @@
-/* A compiled graph as the adapter uses it: x @ y, with a third input plus that, in f32; with a third
-   input that is a vector, y comes transposed (linear).  It is strict: inputs that are not dense are
-   refused.  Inputs are taken over. */
+/* A compiled graph as the adapter uses it: x @ y, with a third input plus that, in f32; with a
+   third input that is a vector, y comes transposed (linear). It is strict: inputs that are not
+   dense are refused. Inputs are taken over. */
 #include <stdlib.h>
 #include <string.h>
 

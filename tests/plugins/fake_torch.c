@@ -1,6 +1,6 @@
-/* libtorch's interface for C as far as the adapter uses it, for f32, f16 and bf16.  Like the real one
-   it takes any strides; it is strict: sizes and dtypes that do not fit are refused, and so is a call
-   while gradients are wanted. */
+/* libtorch's interface for C as far as the adapter uses it, for f32, f16 and bf16. Like the real
+   one it takes any strides; it is strict: sizes and dtypes that do not fit are refused, and so is
+   a call while gradients are wanted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ PUBLIC int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t rank, cons
                                                   int32_t dtype, int32_t device, int32_t index,
                                                   pf_torch_tensor *out)
 {
-  pf_torch_tensor t = rank > FAKE_RANK || offset || device != CPU || index ? NULL : calloc(1, sizeof *t);
+  const bool known = rank <= FAKE_RANK && !offset && device == CPU && !index;
+  pf_torch_tensor t = known ? calloc(1, sizeof *t) : NULL;
   if (!t)
     return 1;
   t->data = data;
@@ -85,7 +86,8 @@ static void store(const struct pf_torch_opaque *t, int64_t b, int64_t i, int64_t
   int exponent;
   memcpy(&bits, &v, sizeof bits);
   if (t->dtype == F16)
-    bits = (uint32_t)(fabs(frexp(value, &exponent)) * 2048 - 1024) + (uint32_t)(exponent + 14) * 1024;
+    bits = (uint32_t)(fabs(frexp(value, &exponent)) * 2048 - 1024) +
+           (uint32_t)(exponent + 14) * 1024;
   if (t->dtype == BF16)
     bits = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   memcpy(at(t, b, i, j), &bits, t->dtype == FAKE_F32 ? 4 : 2);
@@ -99,8 +101,8 @@ static int64_t size(const struct pf_torch_opaque *t, int from_last)
 static bool fits(const struct pf_torch_opaque *t, int64_t rank, int32_t dtype, int64_t b, int64_t m,
                  int64_t n)
 {
-  return t->rank == rank && t->dtype == dtype && (dtype == FAKE_F32 || dtype == F16 || dtype == BF16) &&
-         size(t, 3) == b && size(t, 2) == m && size(t, 1) == n;
+  return t->rank == rank && t->dtype == dtype &&
+         (dtype == FAKE_F32 || dtype == F16 || dtype == BF16) && size(t, 3) == b && size(t, 2) == m && size(t, 1) == n;
 }
 
 static int32_t multiply(int64_t rank, pf_torch_tensor out, pf_torch_tensor self, pf_torch_tensor x,
