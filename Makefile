@@ -225,7 +225,7 @@ test-faults: setup
 test-models: setup
 	@scripts/models.sh build/models
 	+@$(BUILD) build/precfuzz
-	@scripts/test.sh tests/test_models.sh
+	@MODELS_LARGE=1 TEST_SECONDS=1800 scripts/test.sh tests/test_models.sh
 
 test-triage: setup
 	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
