@@ -107,7 +107,7 @@ endef
 build/protobuf/%.pb-c.c: src/%.proto
 	@mkdir -p $(@D)
 	@echo '  $(PROTOC) $@'
-	@$(PROTOC) -Isrc --c_out=$(@D) $<
+	@$(PROTOC) -Isrc --c_out=$(@D) $< 2>$@.log || { cat $@.log >&2; exit 1; }
 
 # $(call objects,NAME,SOURCES)
 objects = $(patsubst %.c,build/obj/$1/%.o,$2)
