@@ -107,7 +107,7 @@ endef
 build/protobuf/%.pb-c.c: src/%.proto
 	@mkdir -p $(@D)
 	@echo '  $(PROTOC) $@'
-	@$(PROTOC) -Isrc --c_out=$(@D) $<
+	@$(PROTOC) -Isrc --c_out=$(@D) $< 2>$@.log || { cat $@.log >&2; exit 1; }
 
 # $(call objects,NAME,SOURCES)
 objects = $(patsubst %.c,build/obj/$1/%.o,$2)
@@ -225,7 +225,7 @@ test-faults: setup
 test-models: setup
 	@scripts/models.sh build/models
 	+@$(BUILD) build/precfuzz
-	@scripts/test.sh tests/test_models.sh
+	@MODELS_LARGE=1 TEST_SECONDS=1800 scripts/test.sh tests/test_models.sh
 
 test-triage: setup
 	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul

@@ -21,7 +21,7 @@ bool pf_npz_is(const void *data, size_t size);
 
 /* Lists an archive that lies in memory, which must outlive *npz: an entry for each member, its name
    without ".npy", shape, dtype and bytes; without data.  offset is that of the data in the unpacked
-   member.  Members that are no .npy files, or of dtypes that are not read, are counted in *skipped.
+   member.  The list must stay where it is until pf_npz_close.  Members that are no .npy files, or of dtypes that are not read, are counted in *skipped.
    PF_BAD_INPUT: no zip archive, a repeated name, what exceeds the limits, a member that claims to be
    larger than deflate can make it, or whose header is wrong (the offset is then in the member);
    PF_NO_MEMORY.  Both are zeroed then. */

@@ -80,12 +80,12 @@ static pf_status add_normal(maker *m)
 
 static pf_status add_activations(maker *m)
 {
-  const pf_weights *a = m->o->activations;
+  pf_weights *a = m->o->activations;
   pf_dtype dtype;
   for (size_t i = 0; a && i < a->count; i++) {
     const pf_tensor_entry *t = &a->weight[i].entry;
     if (t->rank < 1 || t->elements == 0 || t->dim[t->rank - 1] != m->layer->matrix.k ||
-        !pf_weight_dtype(t, &dtype) || pf_weights_load((pf_weights *)(uintptr_t)a, i, NULL))
+        !pf_weight_dtype(t, &dtype) || pf_weights_load(a, i, NULL))
       continue;
     const int64_t k = m->layer->matrix.k;
     const pf_seed_matrix rows = {.n = t->elements / k, .k = k, .rows = true};

@@ -37,7 +37,7 @@ typedef struct pf_seed_options {
   uint64_t seed;
   int64_t max_k;             /* elements of a vector, at most PF_FUZZ_WORK */
   int tries;                 /* cases from each layer */
-  const pf_weights *activations;  /* NULL: none; its tensors with a last dimension of K are used */
+  pf_weights *activations;   /* NULL: none; its tensors with a last dimension of K are used */
   pf_watch watch;
   /* Takes a case, which lives until the next one; anything but PF_OK ends the work. */
   pf_status (*take)(void *user, const pf_seed *s);

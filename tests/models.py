@@ -1,9 +1,10 @@
 """Holds what precfuzz reads of models against the Python libraries of their formats, bit for bit.
 
     models.py PRECFUZZ FOLDER [MODEL.safetensors]
+    models.py PRECFUZZ FOLDER large
 
 FOLDER is empty.  Without a MODEL the weights are small random ones, with zeros of both signs,
-subnormals and infinities among them.  Prints "ok NAME" or "not ok NAME" for each test.
+subnormals and infinities among them.  large: what a file of 12 GB costs in memory, instead.  Prints "ok NAME" or "not ok NAME" for each test.
 """
 
 import hashlib
@@ -211,7 +212,35 @@ def check_seeds(program, name, path, folder, wanted):
           len(seeds) > 20 and not differ, str(differ[:3]))
 
 
+def check_memory(program, folder):
+    """A sparse file of 12 matrices of 1 GiB, with a few numbers in each."""
+    path = os.path.join(folder, "large.safetensors")
+    rows, columns = 65536, 4096
+    each = 4 * rows * columns
+    header = json.dumps({f"layer.{i}.weight": {
+        "dtype": "F32", "shape": [rows, columns], "data_offsets": [i * each, (i + 1) * each]}
+        for i in range(12)}).encode()
+    with open(path, "wb") as f:
+        f.write(len(header).to_bytes(8, "little") + header)
+        f.truncate(8 + len(header) + 12 * each)
+        for i in range(12):
+            f.seek(8 + len(header) + i * each + 4 * columns * 77)
+            f.write(np.random.default_rng(i).normal(size=columns).astype(np.float32).tobytes())
+    out = os.path.join(folder, "seeds")
+    child = subprocess.Popen([program, "seed", path, "-o", out], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    with open(os.path.join(out, "manifest.json")) as f:
+        seeds = json.load(f)["seeds"]
+    hard = [s for s in seeds if s["layer"] and 77 in [v["vector"] for v in s["layer"]["vectors"]]]
+    check(f"12 GB are read in {usage.ru_maxrss // 1024} MiB, under 200", status == 0 and hard
+          and os.path.getsize(path) > 12e9 and usage.ru_maxrss < 200 * 1024)
+
+
 def main(program, folder, model=None):
+    if model == "large":
+        check_memory(program, folder)
+        return 1 if failed else 0
     weights = model_weights(model) if model else random_weights()
     mixed = as_dtypes(weights)
     kinds = [

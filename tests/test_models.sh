@@ -1,6 +1,7 @@
 #!/bin/bash
 # What precfuzz seed reads of models, against the Python libraries of their formats (tests/models.py):
-# small random weights, and where make test-models fetched it a real model.  Where no Python has the
+# small random weights, and where make test-models fetched it a real model.  MODELS_LARGE=1: also a
+# file of 12 GB, which is sparse.  Where no Python has the
 # libraries this is SKIPPED.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
@@ -22,5 +23,9 @@ if [ -e build/models/minilm-l6.safetensors ]; then
   "$python" tests/models.py "$program" "$work/real" build/models/minilm-l6.safetensors || status=1
 else
   echo 'SKIPPED a real model: make test-models fetches it'
+fi
+if [ "${MODELS_LARGE:-}" = 1 ]; then
+  mkdir "$work/large"
+  "$python" tests/models.py "$program" "$work/large" large || status=1
 fi
 exit $status

@@ -89,8 +89,8 @@ static void test_end(void **unused)
 static void test_damaged_ends(void **unused)
 {
   (void)unused;
-  uint8_t end[] = "text\4\0\x89pf\1";
-  const size_t size = sizeof end - 1;
+  uint8_t all[] = "before text\4\0\x89pf\1", *const end = all + 7;
+  const size_t size = sizeof all - 1 - 7;
   assert_int_equal(pf_fuzz_origin(end, size), 0);
   end[4] = 5; /* longer than what there is */
   assert_int_equal(pf_fuzz_origin(end, size), size);

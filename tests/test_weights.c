@@ -155,6 +155,8 @@ static void test_external_data(void **unused)
   pb_message(&t, 13, &entry);
   pb_number(&t, 14, 1);
   pb_message(&g, 5, &t);
+  t.data[t.size - 2 - entry.size - 3] = 'u'; /* another one of that file: its name is a letter */
+  pb_message(&g, 5, &t);
   const bytes m = onnx_model(&g);
   const char *path = in_folder(folder, "index.json");
   file_write(path, m.data, m.size);
@@ -168,6 +170,7 @@ static void test_external_data(void **unused)
   double got[2];
   pf_weight_read(&w.weight[0].entry, 0, 1, 2, got);
   assert_true(got[0] == 3 && got[1] == 4 && w.says_uses);
+  assert_true(w.count == 2 && w.file_count == 2 && w.weight[0].entry.data == w.weight[1].entry.data);
   pf_weights_close(&w);
   remove_files(folder);
 }

@@ -219,7 +219,7 @@ static int hash_files(pf_seed_command *c, const pf_weights *w)
   return PF_EXIT_CLEAN;
 }
 
-static pf_status seed_layers(pf_seed_command *c, pf_weights *w, const pf_weights *activations,
+static pf_status seed_layers(pf_seed_command *c, pf_weights *w, pf_weights *activations,
                              pf_layers *l)
 {
   const pf_seed_options o = {.seed = c->seed, .max_k = (int64_t)c->max_k, .tries = TRIES,
@@ -235,7 +235,7 @@ static pf_status seed_layers(pf_seed_command *c, pf_weights *w, const pf_weights
   return pf_seed_layers(w, l, &o);
 }
 
-static int seed_model(pf_seed_command *c, pf_weights *w, const pf_weights *activations)
+static int seed_model(pf_seed_command *c, pf_weights *w, pf_weights *activations)
 {
   pf_layers l;
   const uint64_t before = c->written;
@@ -266,7 +266,7 @@ static int open_weights(const char *path, pf_weights *w)
   return status ? pf_cli_report(status, &e, true, path) : PF_EXIT_CLEAN;
 }
 
-static int run_model(pf_seed_command *c, size_t number, const pf_weights *activations)
+static int run_model(pf_seed_command *c, size_t number, pf_weights *activations)
 {
   pf_weights w;
   c->model = (pf_manifest_model){.path = c->sources.path[number], .weights = &w,
