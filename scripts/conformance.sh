@@ -9,7 +9,7 @@
 #   conformance.sh all FOLDER              all of these; answers and accounts go to FOLDER
 #
 # judge ends with status 1 where an answer lies outside its row's enclosure and no model explains
-# it, or where there is none.  PRECFUZZ names the program, BENCH_PYTHON a Python with PyTorch.
+# it, where a backend fails at what it is asked, or where there is no answer.  PRECFUZZ names the program, BENCH_PYTHON a Python with PyTorch.
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/..")
 program=$(realpath "${PRECFUZZ:-$root/build/precfuzz}")
@@ -35,7 +35,9 @@ judge() # folder
     -f "$root/scripts/conformance.jq" "$work/claimed" "$work/all" >"$work/account"
   cat "$work/account"
   jq -r '.unexplained[] | "unexplained: " + .' "$work/account" >&2
-  jq -e '.answers > 0 and .unexplained == []' "$work/account" >/dev/null
+  jq -r '.source.failed // {} | keys[] | "failed: " + .' "$work/account" >&2
+  jq -e '.answers > 0 and .unexplained == [] and (.source.failed // {}) == {}' "$work/account" \
+    >/dev/null
 }
 
 # --- the installed PyTorch -----------------------------------------------------------------------
@@ -58,13 +60,13 @@ cases()
   for dtype in bf16 f16 f32; do
     for values in normal cancel; do
       while read -r x y z; do
-        k="$dtype[$x] y=$dtype[$y]"
+        k="${dtype}[$x] y=${dtype}[$y]"
         values_of="x.values=$values:1 y.values=$values:2"
-        echo "matmul_out_f32_add x=$k bias=$dtype[$z] $values_of bias.values=$values:3"
+        echo "matmul_out_f32_add x=$k bias=${dtype}[$z] $values_of bias.values=$values:3"
         echo "matmul x=$k $values_of"
-        echo "addmm x=$k c=$dtype[$z] alpha=0.5 beta=-2 $values_of c.values=$values:3"
+        echo "addmm x=$k c=${dtype}[$z] alpha=0.5 beta=-2 $values_of c.values=$values:3"
         [ "${y//[!,]/}" != , ] ||
-          echo "linear x=$dtype[$x] y=$dtype[${y#*,},${y%,*}] bias=$dtype[${y#*,}] $values_of" \
+          echo "linear x=${dtype}[$x] y=${dtype}[${y#*,},${y%,*}] bias=${dtype}[${y#*,}] $values_of" \
             "bias.values=$values:3"
       done <<<"$shapes"
     done

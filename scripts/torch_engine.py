@@ -106,7 +106,9 @@ def operand(call, data, name):
     t, batch = call["tensors"][name], len(call["batch"])
     shape, strides = list(t["shape"]), list(t["strides"])
     for i in range(batch if name in "xy" else batch + 2):
-        if strides[i] == 0 and shape[i] > 1:
+        # what repeats in both operands is an expanded one's own
+        both = name == "x" and call["tensors"]["y"]["strides"][i] == 0
+        if strides[i] == 0 and shape[i] > 1 and not both:
             shape[i] = 1
     own = 2 if name in "xy" else 0  # dimensions that count though they may be 1
     x_vector, y_vector = vectors(call)

@@ -5,8 +5,8 @@
 
 Each CASE is a safetensors file of precfuzz encode, with NAME.case beside it.  FOLDER gets
 NAME.case, NAME.safetensors with a tensor GRAPH.BACKEND for each answer, and an index.json that says which row
-each follows, as corpus/golden has them: precfuzz judge FOLDER.  What a backend refuses is counted,
-its reason printed.
+each follows, as corpus/golden has them: precfuzz judge FOLDER.  What eager refuses is counted
+with PyTorch's reason, what another backend fails at, too: source.json.
 """
 import collections
 import json
@@ -80,7 +80,7 @@ def call_of(graph, text, t):
     return getattr(torch_engine, graph), [x, y] + [t[n] for n in t if n == "bias"]
 
 
-def answers(text, tensors, engines, refused):
+def answers(text, tensors, engines, source):
     own = text.split()[0]
     shape = torch.matmul(tensors["x"].to("meta"), (tensors["y"].t() if own == "linear" else
                                                   tensors["y"]).to("meta")).shape
@@ -97,7 +97,8 @@ def answers(text, tensors, engines, refused):
                 with torch.no_grad():
                     got[name] = engine.function(function)(*given)
             except Exception as e:
-                refused[f"{name}: {torch_engine.one_line(e)[:150]}"] += 1
+                kind = "refused" if engine.options.backend == "eager" else "failed"
+                source[kind][f"{name}: {torch_engine.one_line(e)[:150]}"] += 1
                 continue
             claims[name] = engine.row({"graph": graph, "m": m, "n": n}, given)
     return got, claims
@@ -109,10 +110,12 @@ def main():
     engines = [torch_engine.Engine(types.SimpleNamespace(backend=b, dynamic=True))
                for b in backends.split(",")]
     os.makedirs(folder, exist_ok=True)
-    index, refused = [], collections.Counter()
+    index = []
+    source = {"version": torch.__version__, "isa": torch.backends.cpu.get_cpu_capability(),
+              "refused": collections.Counter(), "failed": collections.Counter()}
     for number, path in enumerate(cases):
         name = os.path.basename(path).removesuffix(".safetensors")
-        got, claims = answers(*read(path), engines, refused)
+        got, claims = answers(*read(path), engines, source)
         write(f"{folder}/{name}.safetensors", got)
         shutil.copyfile(path.removesuffix(".safetensors") + ".case", f"{folder}/{name}.case")
         index.append({"file": name + ".case", "got": name + ".safetensors", "claims": claims})
@@ -121,8 +124,7 @@ def main():
     with open(f"{folder}/index.json", "w") as f:
         json.dump({"cases": index}, f, indent=1)
     with open(f"{folder}/source.json", "w") as f:
-        json.dump({"version": torch.__version__, "refused": refused,
-                   "isa": torch.backends.cpu.get_cpu_capability()}, f, indent=1)
+        json.dump(source, f, indent=1)
 
 
 main()

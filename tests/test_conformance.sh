@@ -66,6 +66,14 @@ check 'another row is claimed' judge 1 "$work/golden"
 check 'and told by name' complains 'matmul_cast_f32_add.inductor: not aot_eager, but .*inductor'
 
 copy
+echo '{"version": "0", "isa": "none", "refused": {}, "failed": {}}' >"$work/golden/source.json"
+check 'of an installed PyTorch' judge 0 "$work/golden"
+jq '.failed = {"matmul_add.inductor: no compiler": 1}' "$work/golden/source.json" >"$work/source"
+cp "$work/source" "$work/golden/source.json"
+check 'of which a backend fails' judge 1 "$work/golden"
+check 'and told why' complains 'failed: matmul_add.inductor: no compiler'
+
+copy
 echo '{"cases": []}' >"$work/golden/index.json"
 rm "$work"/golden/case*
 check 'no answers' judge 1 "$work/golden"

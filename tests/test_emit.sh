@@ -3,7 +3,7 @@
 #
 # Prints "ok NAME" or "not ok NAME" for each test; exit status 1 if one is not ok.
 # PRECFUZZ names the program (build/precfuzz), BENCH_PYTHON a Python with PyTorch.
-# shellcheck disable=SC2317  # functions are called by check
+# shellcheck disable=SC2317,SC2016  # functions are called by check; a script is written
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
@@ -29,14 +29,18 @@ refuses() # status text arguments...
 {
   local status=0
   "$program" emit "${@:3}" >"$work/out" 2>"$work/err" || status=$?
-  [ "$status" = "$1" ] && grep -qF -- "$2" "$work/err" && [ ! -s "$work/out" ] ||
-    { echo "status $status"; cat "$work/out" "$work/err"; return 1; }
+  if [ "$status" != "$1" ] || ! grep -qF -- "$2" "$work/err" || [ -s "$work/out" ]; then
+    echo "status $status"
+    cat "$work/out" "$work/err"
+    return 1
+  fi
 }
 
 # Each a thing that only some cases have.
 n=0
 while read -r line; do
-  echo "$line" >"$work/$((++n)).txt"
+  n=$((n + 1))
+  echo "$line" >"$work/$n.txt"
 done <<'END'
 matmul x=f32[3](2) y=f32[3,2]
 addmm x=bf16[3,4](1,3)+5 y=bf16[4,5](10,2)+1 c=bf16[5] alpha=0.5 beta=-2 out=(10,2)+3
@@ -59,10 +63,10 @@ END
 
 same_bits() # target python
 {
-  local done
-  done=$("$2" tests/emit_check.py "$1" "$program" "$work"/*.txt "$work"/random/*.safetensors) ||
-    { echo "$done"; return 1; }
-  [ "$done" -ge 50 ] || { echo "only $done cases"; return 1; }
+  local looked_at
+  looked_at=$("$2" tests/emit_check.py "$1" "$program" "$work"/*.txt "$work"/random/*.safetensors) ||
+    { echo "$looked_at"; return 1; }
+  [ "$looked_at" -ge 50 ] || { echo "only $looked_at cases"; return 1; }
 }
 
 # A script whose operands are not the case's does not pass.
