@@ -7,13 +7,13 @@
 # (build/triage), which is kept: another run searches only for what is missing.  The fuzz target says
 # what each file shows on each faulty engine: triage must give these groups, with these numbers of
 # files; each file must be in a group of the fault that it was found on; a second run must change
-# nothing.  TRIAGE_SECONDS (30) is the limit of one search.  Exit status: 0 as it should be.
+# nothing.  TRIAGE_SECONDS (180) is the limit of one search.  Exit status: 0 as it should be.
 # shellcheck disable=SC1091,SC2016,SC2317  # functions are called by inner shells and by check
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/engines.sh
 
-folder=${1:-build/triage} seconds=${TRIAGE_SECONDS:-30} each=20
+folder=${1:-build/triage} seconds=${TRIAGE_SECONDS:-180} each=20
 faults=(M13 M15 M17 M20 M33)
 export folder seconds each
 
