@@ -5,7 +5,7 @@
 #
 # Compiles and runs each bundle's case.c, and runs its scripts where Python has their module, and says
 # of each: SHOWS (it gives what finding.json says was got, dies as it died, or writes outside its
-# output), RIGHT (the exact value), OTHER (another wrong one), REFUSED (the library declines) or why it
+# output), DIES (where that was not what it did), RIGHT (the exact value), OTHER (another wrong one), REFUSED (the library declines) or why it
 # could not be run.  A script asks the library inside its module, seldom the one with the fault.
 # Without NAME all are run, and docs/findings/README.md is written.  Exit status 1 if a program in C
 # could be run and does not show its fault.  CC (cc), PYTHON (python3).
@@ -34,7 +34,9 @@ judge() # name
   verdict=$(fact "$1" .verdict)
   element=$(fact "$1" .result.worst.element)
   got=$(fact "$1" .result.worst.got.hex)
-  if grep -q '^refused' "$work/out"; then word='REFUSED'; else
+  if grep -q '^refused' "$work/out"; then word='REFUSED'
+  elif [ $status -gt 128 ] && [ "$verdict" != DIED ]; then word=DIES
+  else
     case $verdict in
       DIED) if [ $status -gt 128 ]; then word=SHOWS; else word=RIGHT; fi ;;
       GUARD) if grep -q '^wrote outside its output' "$work/out"; then word=SHOWS; else word=RIGHT; fi ;;
@@ -71,9 +73,9 @@ run_c() # name
   for _ in 1 2 3 4 5; do
     run "$1" "$work/case"
     judge "$1"
-    [ "$word" != SHOWS ] || break
+    [[ $word != SHOWS && $word != DIES ]] || return 0
   done
-  [ "$word" = SHOWS ] || wrong=1
+  wrong=1
 }
 
 run_python() # name script module backend...
@@ -106,8 +108,9 @@ done
 Each folder is what `precfuzz triage` made of the case in `corpus/regressions/`: a report to paste into
 a tracker, the minimized case, and programs that need no precfuzz. `scripts/findings_bundles.sh` makes
 the folders, `scripts/findings_programs.sh` runs the programs and writes this page: SHOWS, the program
-gives what the report says (or dies as it says, or writes outside its output); RIGHT, the exact value;
-OTHER, another wrong one; REFUSED, the library declines. The program in C calls the library itself; a
+gives what the report says (or dies as it says, or writes outside its output); DIES, it is killed where
+the report says something else, as for memory written outside; RIGHT, the exact value; OTHER, another
+wrong one; REFUSED, the library declines. The program in C calls the library itself; a
 script asks the library inside its module, seldom the one with the fault.
 
 | finding | library | C | PyTorch | NumPy |

@@ -58,8 +58,8 @@ typedef struct pf_triage {
 
 /* --- files (triage_files.c) ---------------------------------------------------------------- */
 
-/* Adds the crash files in a folder, in its folders too but for the output's, or a file as it is.  What
-   cannot be read is told.  An exit code. */
+/* Adds the crash files in a folder, in its folders too but for the output's, or a file as it is.
+   What cannot be read is told.  An exit code. */
 int pf_triage_collect(pf_triage *t, const char *path);
 /* As a fuzz target reads it where a fuzzing engine wrote it, else as the commands do. */
 int pf_triage_read(const pf_triage *t, const char *path, pf_arena *a, pf_case_file *out);
@@ -91,8 +91,8 @@ int pf_triage_take_output(const pf_triage *t);
 /* FOLDER/NAME, or FOLDER/NAME/FILE, to be freed; NULL: no memory. */
 char *pf_triage_path(const char *folder, const char *name, const char *file);
 bool pf_bundle_is_there(const pf_triage *t, const char *name);
-/* For a child: minimizes the file of group number `index` and writes its bundle, whole or not at all.
-   PF_POOL_LEFT where it was interrupted. */
+/* For a child: minimizes the file of group number `index` and writes its bundle, whole or not at
+   all.  PF_POOL_LEFT where it was interrupted. */
 int pf_triage_bundle(void *triage, pf_settings *s, size_t index);
 /* Replaces a file unless it is the same already.  An exit code. */
 int pf_triage_update(const char *path, const char *text, size_t size);
@@ -109,7 +109,7 @@ typedef struct pf_bundle {
   const pf_group *group;
   const pf_minimized_file *minimized;
   const pf_result *result;    /* of the minimized case, which it shows */
-  bool as_found;              /* it could not be made simpler: a simpler one shows it once, then not */
+  bool as_found;              /* not minimized: simpler ones showed it once, then no more */
   struct {
     char *text;               /* NULL: there is none, and `why` says why */
     size_t size;
@@ -129,9 +129,9 @@ const char *pf_triage_says(pf_verdict v);
 /* A table in Markdown: versions, processor, threads, MXCSR; and as members of an object. */
 void pf_machine_report(const pf_bundle *b, FILE *to);
 json_t *pf_machine_facts(const pf_bundle *b);
-/* Variables of the environment that decide which kernels libraries take, as a shell has them before a
-   command: "NAME=VALUE " for each that is set. */
-void pf_machine_variables(FILE *to);
+/* Variables of the environment that decide which kernels libraries take, as a shell has them before
+   a command: "NAME=VALUE " for each that is set.  threads: how many, too, which precfuzz says itself. */
+void pf_machine_variables(bool threads, FILE *to);
 
 /* --- over all bundles (triage_ci.c) -------------------------------------------------------- */
 

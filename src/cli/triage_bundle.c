@@ -203,8 +203,8 @@ static int look_again(pf_bundling *w)
   return w->code;
 }
 
-/* What a call that writes anywhere does depends on what lies there, and so a walk to simpler cases can
-   lose it: then the case is left as it is. */
+/* What a call that writes anywhere does depends on what lies there, and so a walk to simpler cases
+   can lose it: then the case is left as it is. */
 static int take_back(pf_bundling *w, const pf_case_file *f)
 {
   pf_minimized_file *m = w->minimized;

@@ -83,11 +83,11 @@ static void look_at_machine(const pf_bundle *b, pf_machine *out)
   describe_control(out->mxcsr, sizeof out->mxcsr);
 }
 
-void pf_machine_variables(FILE *to)
+void pf_machine_variables(bool threads, FILE *to)
 {
-  static const char *const names[] = {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA",
+  static const char *const names[] = {"OMP_NUM_THREADS", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA",
                                       "OPENBLAS_CORETYPE", "BLIS_ARCH_TYPE"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+  for (size_t i = threads ? 0 : 1; i < sizeof names / sizeof *names; i++) {
     const char *value = getenv(names[i]);
     if (!value || !*value)
       continue;
@@ -102,7 +102,7 @@ static json_t *variables(void)
   pf_json_print p;
   if (!pf_json_print_start(&p))
     return NULL;
-  pf_machine_variables(p.to);
+  pf_machine_variables(true, p.to);
   return pf_json_print_end(&p);
 }
 

@@ -15,7 +15,7 @@ static const struct {
   /* no module's name: Python looks beside a script first */
   [PF_EMIT_PYTORCH] = {"with_pytorch.py", "python3 with_pytorch.py eager"},
   [PF_EMIT_NUMPY] = {"with_numpy.py", "python3 with_numpy.py"},
-  [PF_EMIT_C] = {"case.c", NULL},  /* says itself how */
+  [PF_EMIT_C] = {"case.c", "./case"},
 };
 
 const char *pf_bundle_program(pf_emit_target t)
@@ -26,7 +26,7 @@ const char *pf_bundle_program(pf_emit_target t)
 const char *pf_triage_says(pf_verdict v)
 {
   switch (v) {
-  case PF_VERDICT_IMPOSSIBLE: return "a number that no correct execution gives, in whatever order it adds";
+  case PF_VERDICT_IMPOSSIBLE: return "a number that no correct execution gives, however it adds";
   case PF_VERDICT_SPECIAL: return "NaN, infinity or a number where another of them is due";
   case PF_VERDICT_GUARD: return "it wrote outside its output";
   case PF_VERDICT_INPUT: return "it changed an operand";
@@ -126,30 +126,28 @@ static void print_steps(const pf_bundle *b, FILE *to)
   fputs("```\n", to);
 }
 
-/* What a program in C says of how it is compiled and run. */
+/* What a program in C says of how it is compiled, without how it is run. */
 static void print_compilation(const char *text, FILE *to)
 {
-  const char *line = strstr(text, "cc -std"), *end = line ? strstr(line, " */") : NULL;
+  const char *line = strstr(text, "cc -std"), *end = line ? strstr(line, " && ./case */") : NULL;
   if (end)
-    fprintf(to, "%.*s", (int)(end - line), line);
+    fprintf(to, "    %.*s\n", (int)(end - line), line);
 }
 
 static void print_programs(const pf_bundle *b, FILE *to)
 {
   fputs("\n## Reproduce\n\n    ", to);
-  pf_machine_variables(to);
+  pf_machine_variables(false, to);
   pf_settings_command(b->settings, b->result, NULL, PF_BUNDLE_CASE, to);
   fputs("\n\nWithout precfuzz (Python asks its own libraries):\n\n", to);
   for (int t = 0; t < PF_EMIT_TARGETS; t++) {
     if (!b->program[t].text)
       continue;
-    fputs("    ", to);
-    pf_machine_variables(to);
-    if (programs[t].start)
-      fputs(programs[t].start, to);
-    else
+    if (t == PF_EMIT_C)
       print_compilation(b->program[t].text, to);
-    fputc('\n', to);
+    fputs("    ", to);
+    pf_machine_variables(b->result->engine->foreign, to);
+    fprintf(to, "%s\n", programs[t].start);
   }
   for (int t = 0; t < PF_EMIT_TARGETS; t++)
     if (!b->program[t].text)
