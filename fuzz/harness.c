@@ -127,12 +127,19 @@ static void on_result(void *user, const pf_result *r)
 {
   pf_finding f;
   pf_session *s = user;
-  if (!pf_verdict_is_finding(r->verdict) || pf_regressions_find(&harness.known, r))
+  if (!pf_verdict_is_finding(r->verdict))
     return;
+  if (pf_regressions_find(&harness.known, r)) {
+    if (harness.counters)
+      pf_counters_add_known(harness.counters);
+    return;
+  }
   pf_arena_reset(&s->scratch);
   (void)pf_finding_of(r, &s->oracle, &s->scratch, &f);  /* without memory the step is unknown */
   fprintf(stderr, "ASSERTION FAILED: precfuzz: %s\n    case      ", f.signature);
   pf_text_print(r->problem->what, stderr);
+  if (r->problem->what->origin)
+    fprintf(stderr, "\n    origin    %s", r->problem->what->origin);
   fputs("\n    ", stderr);
   pf_report_line(r, stderr);
   pf_report_worst(r, stderr);

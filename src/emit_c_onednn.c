@@ -148,7 +148,7 @@ static void print_scale(const pf_emit_call *c)
 
 static const char *write_primitive(const pf_emit_call *c)
 {
-  const bool late = !strcmp(c->mode, "runtime");
+  const bool late = !strncmp(c->mode, "runtime", strlen("runtime"));
   pf_dnnl_key key, told;
   const char *why = pf_dnnl_key_of(c->call, late, &key);
   if (!why)

@@ -47,10 +47,10 @@ void pf_enclose_inside(pf_encloser *e, int64_t element, pf_enclosure *out);
 /* Elements taken at once. */
 enum { PF_BLOCK = 64 };
 
-/* Subsets for the elements of a block, by one ask: what lies in [lo[i], hi[i]] is allowed, and if it is
-   finite nothing is said of infinities and NaN; [inf, inf] and [-inf, -inf] say that the exact set is
-   that infinity and nothing else, [inf, -inf] that it is NaN.  Nothing is known where lo[i] > hi[i]
-   otherwise, or where one of them is NaN. */
+/* Subsets for the elements of a block, by one ask: what lies in [lo[i], hi[i]] is allowed, and where
+   that is finite nothing is said of infinities and NaN; [inf, inf] and [-inf, -inf] say that the
+   exact set is that infinity and nothing else, [inf, -inf] that it is NaN.  Nothing is known where
+   lo[i] > hi[i] otherwise, or where one of them is NaN. */
 typedef struct pf_span {
   double lo[PF_BLOCK], hi[PF_BLOCK];
   uint64_t weak;  /* bit i: element i is weak, where lo[i] <= hi[i] */

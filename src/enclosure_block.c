@@ -13,8 +13,8 @@
    within 2^(2-p) of it, infinity or NaN.  [inf, inf] says that the exact set is {inf} and nothing
    else, and [inf, -inf], which holds no number, that it is {NaN}: so once an element may have
    overflowed, later steps say neither of it.  What is not known is left to the careful paths, of
-   which NaN says that they have the word: rows that round otherwise than to nearest, what overflows in
-   some orders only. */
+   which NaN says that they have the word: rows that round otherwise than to nearest, what overflows
+   in some orders only. */
 #include <math.h>
 #include <string.h>
 

@@ -98,8 +98,8 @@ static TARGET bool ISA_NAME(scan)(const double *v, int64_t k, double *unit, doub
   return ALL(finite);
 }
 
-/* v + magic holds v in its low bits, as an integer times the value of magic's last place: all the bits
-   that differ from magic's, if none of v is lost that way. */
+/* v + magic holds v in its low bits, as an integer times the value of magic's last place: all the
+   bits that differ from magic's, if none of v is lost that way. */
 INLINE void ISA_NAME(grid_step)(DOUBLES v, DOUBLES magic, LONGS *places, LONGS *lost)
 {
   const DOUBLES on_grid = v + magic;

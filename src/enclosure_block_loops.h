@@ -1,4 +1,4 @@
-/* Loops over the elements of a block, likewise: behind enclosure_block_dots.h, for the same target. */
+/* Loops over the elements of a block, likewise, behind enclosure_block_dots.h. */
 
 /* v moved to the next double above it; 0 and what is not finite stay. */
 INLINE DOUBLES ISA_NAME(step_up)(DOUBLES v)
@@ -198,6 +198,33 @@ static TARGET uint64_t ISA_NAME(ends)(const pf_block_rates *r, const pf_block_te
                  : ISA_NAME(ends_of)(r, t, false, n, lo, hi);
 }
 
+/* See pf_block_loops.  Where T > 2^p g for a g that the unit divides, sums are not exact, and E is
+   that of rounded ones, at least with all products multiples of the smallest subnormal, at most with
+   none.  2^-20 covers the roundings of T. */
+static TARGET bool ISA_NAME(ends_rounding)(const pf_block_rates *r, const pf_block_terms *t, int n,
+                                           double *lo, double *hi, uint64_t *weak)
+{
+  const DOUBLES zero = {0}, relative = SPLAT(r->relative[0]), shrink = SPLAT(r->shrink);
+  *weak = 0;
+  for (int i = 0; i < n; i += LANES) {
+    const DOUBLES value = ISA_NAME(load)(t->sum + i), size = ISA_NAME(load)(t->absolute + i);
+    const DOUBLES rounds = ISA_NAME(load)(t->unit + i) * SPLAT(r->exact_scale * (1 + 0x1p-20));
+    const DOUBLES radius = size * SPLAT(r->rho) + SPLAT(0x1p-1071);
+    const DOUBLES e = (relative * (size * shrink) + SPLAT(r->lost[1])) * shrink;
+    const DOUBLES most = (relative * size + SPLAT(r->lost_most[0])) * SPLAT(1.5);
+    const MASKS strong = LT(most + most, size), is_weak = GT(e, size * SPLAT(1 + 0x1p-40));
+    const MASKS known =
+        LT(size * SPLAT(1 + 0x1p-40) + (most + radius), SPLAT(r->max * (1 - 0x1p-10))) &
+        (strong | is_weak) & GT(size, rounds);
+    if (!ALL(known))
+      return false;
+    *weak |= BITS(NOT(strong) & is_weak) << i;
+    ISA_NAME(store)(lo + i, ISA_NAME(low_end)(value, zero, radius, e));
+    ISA_NAME(store)(hi + i, -ISA_NAME(low_end)(-value, zero, radius, e));
+  }
+  return true;
+}
+
 /* RN with an unbounded range: of normal numbers by an addition to the bits that carries into what is
    kept, below them by an addition that leaves no smaller bits. */
 INLINE DOUBLES ISA_NAME(round_lanes)(const pf_block_format *f, DOUBLES v)
@@ -230,8 +257,8 @@ INLINE DOUBLES ISA_NAME(clamp)(DOUBLES v, DOUBLES max)
   return SELECT(LT(v, -max), -max, v);
 }
 
-/* Returns where an end lies so near the end of the range, or beyond it, that the exact set may hold what
-   overflows, too. */
+/* Returns where an end lies so near the end of the range, or beyond it, that the exact set may hold
+   what overflows, too. */
 INLINE MASKS ISA_NAME(round_pair)(const pf_block_format *f, DOUBLES *low, DOUBLES *high)
 {
   const DOUBLES infinite = SPLAT(INFINITY), most = SPLAT(f->most), max = SPLAT(f->max);
@@ -254,7 +281,7 @@ INLINE MASKS ISA_NAME(round_pair)(const pf_block_format *f, DOUBLES *low, DOUBLE
   const MASKS reached = LE(*low, max) & GE(*high, -max);
   *low = SELECT(reached, SELECT(LT(*low, -max), -max, *low), SPLAT(NAN));
   *high = SELECT(reached, SELECT(GT(*high, max), max, *high), SPLAT(NAN));
-  /* all overflows: the exact interval's near end lies inside by a small share of the width at most */
+  /* all overflows: the exact interval's near end lies inside by a small share of the width */
   const DOUBLES beyond = SPLAT(f->beyond), half = SPLAT(0.5);
   const MASKS above = GE(from, beyond) & GE(to, beyond) & GE(from, to * half);
   const MASKS below = LE(from, -beyond) & LE(to, -beyond) & LE(to, from * half);
@@ -368,4 +395,5 @@ static TARGET void ISA_NAME(points)(const double *v, int n, double *lo, double *
 
 static const pf_block_loops ISA_NAME(loops) = {
   ISA_NAME(scan_grid), ISA_NAME(scan), ISA_NAME(dots), ISA_NAME(dots2), ISA_NAME(ends),
-  ISA_NAME(round), ISA_NAME(add), ISA_NAME(scale), ISA_NAME(compare), ISA_NAME(points)};
+  ISA_NAME(ends_rounding), ISA_NAME(round), ISA_NAME(add), ISA_NAME(scale), ISA_NAME(compare),
+  ISA_NAME(points)};

@@ -6,7 +6,8 @@
 
 #include "enclosure_parts.h"
 
-enum { PF_LANES_WIDTH = 8 };  /* elements come in multiples of it, products are summed in as many parts */
+/* Elements come in multiples of it, and products are summed in as many parts. */
+enum { PF_LANES_WIDTH = 8 };
 
 /* What one group's elements have in common.  Masks are 0 or -1. */
 typedef struct pf_block_rates {
@@ -29,6 +30,7 @@ typedef struct pf_block_rates {
   int64_t one_product;        /* K is 1 */
   int64_t narrow;             /* products are exact in double, and finite */
   bool bare;                  /* they are, and nothing is added or multiplied by */
+  bool rounds;                /* so are most sums rounded, of numbers with all bits in use */
 } pf_block_rates;
 
 /* Of each element. */
@@ -75,6 +77,10 @@ typedef struct pf_block_loops {
                 double *tail, double *absolute, double *radius);
   uint64_t (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
                    double *hi);
+  /* The same for bare sums, where t->unit is no more than a bound: false unless all of them are
+     certain to be rounded, finite and known. */
+  bool (*ends_rounding)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
+                        double *hi, uint64_t *weak);
   /* These return which elements' exact sets may hold what overflows, a bit each. */
   uint64_t (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
   uint64_t (*add)(const pf_block_format *f, const pf_block_ends *a, const pf_block_ends *b, int n,

@@ -58,6 +58,13 @@ static double least_margin(const pf_encloser *e)
   return least;
 }
 
+/* The last places of a few factors of about 1 are 2^-precision and less, their sum is about K. */
+static bool mostly_rounds(const pf_group *g, int64_t k)
+{
+  const int bits = g->step->acc.format.precision - g->x.precision - g->y.precision;
+  return k >= 32 && (double)k >= pf_power(bits);
+}
+
 static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
 {
   const pf_format *acc = &g->step->acc.format;
@@ -67,19 +74,24 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
     return false;
   const bool scaled = like.k && fabs(like.alpha) != 1, none = like.alpha == 0;
   const double quantum = pf_power(pf_quantum(acc));
-  *r = (pf_block_rates){
-    .alpha = like.alpha, .abs_alpha = fabs(like.alpha), .quantum = quantum,
-    .exact_scale = pf_power(acc->precision), .max = acc->max,
-    .most_products = fmin(acc->max / 4, 0x1p900),
-    .most_exposed =
-        scaled ? fmin(acc->max / 4 / fabs(like.alpha), least_margin(e) / quantum) : INFINITY,
-    .no_products = none ? -1 : 0, .scaled = scaled ? -1 : 0,
-    .plain_alpha = scaled && !none ? 0 : -1, .one_product = like.k == 1 ? -1 : 0,
-    .narrow = g->narrow ? -1 : 0,
-    .bare = g->narrow && like.alpha == 1 && like.beta == 0 && !g->step->bias,
-  };
+  r->alpha = like.alpha;
+  r->abs_alpha = fabs(like.alpha);
+  r->quantum = quantum;
+  r->exact_scale = pf_power(acc->precision);
+  r->max = acc->max;
+  r->most_products = fmin(acc->max / 4, 0x1p900);
+  r->most_exposed =
+      scaled ? fmin(acc->max / 4 / fabs(like.alpha), least_margin(e) / quantum) : INFINITY;
+  r->no_products = none ? -1 : 0;
+  r->scaled = scaled ? -1 : 0;
+  r->plain_alpha = scaled && !none ? 0 : -1;
+  r->one_product = like.k == 1 ? -1 : 0;
+  r->narrow = g->narrow ? -1 : 0;
+  r->bare = g->narrow && like.alpha == 1 && like.beta == 0 && !g->step->bias;
+  r->rounds = r->bare && mostly_rounds(g, like.k);
   set_losses(g, &like, r);
   like.k = none ? 0 : like.k;
+  r->relative[1] = 0;
   for (int with = 0; with <= g->step->bias; with++) {
     like.bias = with;
     const pf_bound_rates b =
@@ -107,13 +119,12 @@ static bool are_integers(const pf_encloser *e, const pf_step *s)
          (!s->c || is_small_integer(c->beta));
 }
 
-/* From where on all of an exact interval overflows whose near end is at least that, and at most half of
-   the far one.  The interval's own near end may lie farther out.  That is so of a sum by twice its
-   radius, (K - 1) 2^-53 T and little more, where the width, at most the near end L, is twice E, at
-   least 2^-26 T: by no more than K 2^-26 L.  With an alpha it is so by half a place of the greatest
-   number here (most_exposed), and by a place of each rounding since, which may have gone the other way:
-   of a number in the range, if no addition took leading digits from a larger one.  What is declared
-   may widen it further. */
+/* From where on a subset [L, H] with L >= H / 2 tells that all of the exact interval overflows, whose
+   near end may lie below L.  Of a sum it does by twice the radius, 2 (K - 1) 2^-53 T and little more:
+   the width, at most L, is twice E, which is at least 2^-26 T where anything rounds, so that this is
+   below K 2^-25 L.  With an alpha it does by half a place of the greatest number, too (most_exposed);
+   and by a place for each rounding since, which may have gone the other way, of a number in the
+   range if no addition took leading digits from a larger one.  What is declared may widen it. */
 static void bound_overflow(const pf_encloser *e, const pf_prepared *q, pf_block_plan *to)
 {
   double rounded = 0, added = 0;  /* largest ranges of roundings, and of those before additions */

@@ -1,4 +1,5 @@
 /* The sums behind a block of elements. */
+#include <limits.h>
 #include <math.h>
 
 #include "bound.h"
@@ -32,22 +33,65 @@ static bool next_run(const pf_problem *p, int64_t from, int n, pf_block_run *r)
   return true;
 }
 
-/* bare: only what a sum without anything else is made of. */
-static void fill_products(const pf_encloser *e, const pf_group *g, bool bare, int64_t from, int n,
+static void fill_products(const pf_encloser *e, const pf_group *g, int64_t from, int n,
                           pf_block_terms *t)
 {
   const pf_block_loops *loops = e->block->loops;
   const int64_t k = e->problem->shape.k;
-  const double alpha = g->step->alpha ? e->problem->what->alpha : 1;
-  const bool none = alpha == 0, scaled = !none && fabs(alpha) != 1;
   for (pf_block_run r = {0}; next_run(e->problem, from, n, &r);) {
     const double *x = g->x.values + r.x * k, *y = g->y.values + r.y * k;
-    const pf_line *x_line = &g->x.line[r.x], *y_line = &g->y.line[r.y];
     if (g->narrow)
       loops->dots(x, y, k, r.rows, r.n, t->sum + r.at, t->absolute + r.at);
     else
       loops->dots2(x, y, k, r.rows, r.n, t->sum + r.at, t->tail + r.at, t->absolute + r.at,
                    t->radius + r.at);
+  }
+}
+
+/* Bounds the unit of a vector from above: the last bit of some of its numbers. */
+static double coarsest_unit(const double *v)
+{
+  int least = INT_MAX;
+  for (int i = 0; i < 4; i++) {
+    uint64_t bits;
+    memcpy(&bits, &v[i], sizeof bits);
+    const int biased = (int)(bits >> 52 & 0x7ff);
+    const int last = __builtin_ctzll(bits | (uint64_t)1 << 52) + biased + !biased;
+    least = bits << 1 && last < least ? last : least;
+  }
+  return pf_power(least < INT_MAX ? least - 1075 : 1024);
+}
+
+/* Sums that round for certain, as their terms' last bits say without a look at all of them. */
+static bool fill_rounding(const pf_encloser *e, const pf_group *g, const pf_block_rates *rates,
+                          int64_t from, int n, pf_block_terms *t, pf_span *to)
+{
+  const int64_t k = e->problem->shape.k;
+  double y_unit[PF_BLOCK];
+  for (pf_block_run r = {0}; next_run(e->problem, from, n, &r);) {
+    for (int j = 0; j < r.n; j++)
+      y_unit[j] = coarsest_unit(g->y.values + (r.y + j) * k);
+    for (int row = 0; row < r.rows; row++) {
+      const double x_unit = coarsest_unit(g->x.values + (r.x + row) * k);
+      for (int j = 0; j < r.n; j++)
+        t->unit[r.at + row * r.n + j] = x_unit * y_unit[j];
+    }
+  }
+  for (int i = n; i < pf_block_padded(n); i++) {
+    t->sum[i] = t->unit[i] = 0;
+    t->absolute[i] = 1;
+  }
+  return e->block->loops->ends_rounding(rates, t, pf_block_padded(n), to->lo, to->hi, &to->weak);
+}
+
+/* What else belongs to products; bare: only what a sum without anything else is made of. */
+static void fill_lines(const pf_encloser *e, const pf_group *g, bool bare, int64_t from, int n,
+                       pf_block_terms *t)
+{
+  const double alpha = g->step->alpha ? e->problem->what->alpha : 1;
+  const bool none = alpha == 0, scaled = !none && fabs(alpha) != 1;
+  for (pf_block_run r = {0}; next_run(e->problem, from, n, &r);) {
+    const pf_line *x_line = pf_line_of(&g->x, r.x), *y_line = pf_line_of(&g->y, r.y);
     for (int row = 0, at = r.at; row < r.rows; row++, at += r.n, x_line++) {
       for (int j = 0; j < r.n; j++) {
         t->unit[at + j] = none ? INFINITY : x_line->unit * y_line[j].unit;
@@ -138,7 +182,10 @@ void pf_block_fill(pf_encloser *e, int group, int64_t from, int n)
     s->weak = 0;
     return;
   }
-  fill_products(e, g, rates->bare, from, n, &t);
+  fill_products(e, g, from, n, &t);
+  if (rates->rounds && fill_rounding(e, g, rates, from, n, &t, s))
+    return;
+  fill_lines(e, g, rates->bare, from, n, &t);
   if ((g->step->c && e->problem->what->beta != 0) || g->step->bias) {
     fill_addends(e, g, from, n, &t);
   } else if (!rates->bare) {

@@ -101,6 +101,8 @@ static size_t archive_bytes(const pf_case *c)
     if (o->values.edit_count > 0)
       bytes += PF_ARCHIVE_FIELD + (size_t)o->values.edit_count * PF_ARCHIVE_EDIT;
   }
+  if (c->origin)
+    bytes += PF_ARCHIVE_FIELD + strlen(c->origin);
   if (has_output(c))
     bytes += PF_ARCHIVE_FIELD + 1 + 4 * (size_t)c->operand[PF_OUT].rank + 4;
   return bytes;
@@ -151,6 +153,14 @@ static uint8_t *put_tensor(uint8_t *to, pf_role role, const pf_operand *o)
   return put_scale(put_values(to, role, o), role, &o->scale);
 }
 
+static uint8_t *put_origin(uint8_t *to, const char *origin)
+{
+  const size_t length = strlen(origin);
+  to = put_field(to, PF_TAG_ORIGIN, length);
+  memcpy(to, origin, length);
+  return to + length;
+}
+
 static uint8_t *put_output(uint8_t *to, const pf_operand *o)
 {
   to = put_field(to, PF_TAG_TENSOR + PF_OUT, 1 + 4 * (size_t)o->rank + 4);
@@ -188,6 +198,8 @@ pf_status pf_archive_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t
       to = put_tensor(to, r, &c->operand[r]);
   if (has_output(c))
     to = put_output(to, &c->operand[PF_OUT]);
+  if (c->origin)
+    to = put_origin(to, c->origin);
   put_le(to, pf_archive_crc(start, (size_t)(to - start)), PF_ARCHIVE_TRAILER);
   *out = start;
   *size = bytes;

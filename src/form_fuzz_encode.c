@@ -303,6 +303,13 @@ static void put_tail(uint8_t *head, uint8_t *to, const pf_case *c)
     to = put_scales(to, &c->operand[r].scale);
 }
 
+static void put_origin(uint8_t *end, const char *origin, size_t length)
+{
+  memcpy(end - 4, PF_ORIGIN_MAGIC, 4);
+  put_le(end - PF_ORIGIN_END, length, 2);
+  memcpy(end - PF_ORIGIN_END - length, origin, length);
+}
+
 pf_status pf_fuzz_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t *size, pf_error *e)
 {
   const pf_shape s = pf_case_shape(c);
@@ -318,11 +325,16 @@ pf_status pf_fuzz_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t *s
              (r == PF_OUT ? 0 : verbatim_bytes(&c->operand[r]));
   for (pf_role r = PF_X; r <= PF_Y; r++)
     bytes += scale_bytes(&c->operand[r].scale);
+  const size_t origin = c->origin ? strlen(c->origin) : 0;
+  if (origin > 0)
+    bytes += origin + PF_ORIGIN_END;
   uint8_t *to = pf_alloc(a, bytes);
   if (!to)
     return pf_fail(e, PF_NO_MEMORY, 0, "fuzz form: no memory for %zu bytes", bytes);
   put_head(to, c, &s, sizes);
   put_tail(to, to + PF_HEAD_BYTES, c);
+  if (origin > 0)
+    put_origin(to + bytes, c->origin, origin);
   *out = to;
   *size = bytes;
   return PF_OK;

@@ -248,8 +248,8 @@ static bool promises_too_much(double lo, double hi, const pf_enclosure *exact)
   return has_points(lo, hi) && !(lo >= exact->set.lo && hi <= exact->set.hi);
 }
 
-/* The same for the ends of a block, which also say whether the element is weak, and where they are not
-   finite that the exact set is closed. */
+/* The same for the ends of a block, which also say whether the element is weak, and where they are
+   not finite that the exact set is closed. */
 static bool block_promises_too_much(double lo, double hi, bool weak, const pf_enclosure *exact)
 {
   const pf_set *s = &exact->set;

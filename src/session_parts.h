@@ -9,6 +9,7 @@
 /* A row bound to the case. */
 typedef struct pf_bound_row {
   pf_strategy strategy;
+  const char *text;        /* NULL: the graph has no such row */
   pf_plan plan;
   pf_status status;
   pf_error error;

@@ -62,19 +62,34 @@ static size_t place_of(const pf_row_key *key)
   return (size_t)(pf_hash(hash) % KEPT);
 }
 
-static void bind(const pf_case *c, pf_bound_row *r, const char *name, const char *text)
+/* Of the first n rows one with that text; NULL. */
+static const pf_bound_row *find_text(const pf_row_set *s, int n, const char *text)
 {
-  memset(r, 0, sizeof *r);
+  for (int i = 0; i < n; i++)
+    if (s->row[i].text && !strcmp(s->row[i].text, text))
+      return &s->row[i];
+  return NULL;
+}
+
+/* text: NULL for the graph's row of that name.  What the first n rows of the set have parsed is not
+   parsed again. */
+static void bind(const pf_case *c, const pf_row_set *s, int n, pf_bound_row *r, const char *name,
+                 const char *text)
+{
+  const pf_row *row = text ? NULL : pf_row_find(c->graph, name);
+  const char *own = row ? row->text : text;
+  const pf_bound_row *like = own ? find_text(s, n, own) : NULL;
+  if (like)
+    *r = *like;
+  else
+    memset(r, 0, sizeof *r);
   strncpy(r->strategy.name, name, sizeof r->strategy.name - 1);
-  if (!text) {
-    const pf_row *row = pf_row_find(c->graph, name);
-    if (!row) {
-      r->status = pf_fail(&r->error, PF_UNSUPPORTED, 0, "the graph has no such row");
-      return;
-    }
-    text = row->text;
-  }
-  r->status = pf_plan_parse(r->strategy.name, text, c, &r->plan, &r->error);
+  r->text = own;
+  if (!own)
+    r->status = pf_fail(&r->error, PF_UNSUPPORTED, 0, "the graph has no such row");
+  else if (!like)
+    r->status = pf_plan_parse(r->strategy.name, own, c, &r->plan, &r->error);
+  r->plan.strategy = r->strategy.name;
 }
 
 static int rows_of(const pf_options *o, pf_graph graph)
@@ -107,14 +122,16 @@ static pf_status bind_all(const pf_options *o, const pf_case *c, pf_row_set **se
   }
   s->rows = rows;
   int n = 0;
-  for (int i = 0; i < o->strategy_count; i++)
-    bind(c, &s->row[n++], o->strategy[i].name, o->strategy[i].text);
+  for (int i = 0; i < o->strategy_count; i++, n++)
+    bind(c, s, n, &s->row[n], o->strategy[i].name, o->strategy[i].text);
   for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
-    if (r->graph == c->graph && !r->by_name)
-      bind(c, &s->row[n++], r->strategy, r->text);
+    if (r->graph == c->graph && !r->by_name) {
+      bind(c, s, n, &s->row[n], r->strategy, r->text);
+      n++;
+    }
   for (int i = 0; i < rows; i++)
     s->row[i].same = first_same(s, i);
-  bind(c, &s->promise, pf_graph_of(c->graph)->promises, NULL);
+  bind(c, s, n, &s->promise, pf_graph_of(c->graph)->promises, NULL);
   return PF_OK;
 }
 

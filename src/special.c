@@ -11,7 +11,7 @@
                                                     finite: libraries may skip the product or not,
                                                     unless one declares which
      0 times NaN or infinity                        may count as 0 where an engine declares that it
-                                                    skips zeros
+                                                    skips zeros; what alpha makes 0 of a factor, too
    NaN or infinity from anywhere else is a fault. */
 #include "special.h"
 
@@ -25,7 +25,8 @@ typedef struct pf_terms {
 
 /* How an engine treats zeros and what is near them. */
 typedef struct pf_zeros {
-  bool skipped;   /* zero times anything is 0 */
+  bool skipped;   /* zero times anything is 0, */
+  bool by_alpha;  /* also where alpha, applied to it first, makes the zero */
   bool flushes;   /* what is subnormal may count as one */
 } pf_zeros;
 
@@ -35,10 +36,18 @@ static bool may_vanish(const pf_format *f, const pf_zeros *z, double a, double b
          (pf_round(f, a * b) == 0 || (z->flushes && fabs(a * b) < pf_smallest_normal(f)));
 }
 
+static bool is_skipped(double x, double y, double alpha, const pf_format *acc, const pf_zeros *z)
+{
+  if (!z->skipped || x == 0 || y == 0)
+    return z->skipped;
+  return z->by_alpha && ((isfinite(x) && may_vanish(acc, z, alpha, x)) ||
+                         (isfinite(y) && may_vanish(acc, z, alpha, y)));
+}
+
 static void note_term(pf_terms *t, double x, double y, double alpha, const pf_format *acc,
                       const pf_zeros *z)
 {
-  if ((isfinite(x) && isfinite(y)) || (z->skipped && (x == 0 || y == 0)))
+  if ((isfinite(x) && isfinite(y)) || is_skipped(x, y, alpha, acc, z))
     return;
   if (alpha == 0) {
     t->skipped = true;
@@ -83,7 +92,7 @@ bool pf_sum_is_special(const pf_sum *s)
 
 bool pf_special_certain(const pf_sum *s, const pf_format *acc, bool no_overflow, pf_set *out)
 {
-  const pf_terms t = classify(s, acc, &(pf_zeros){false, false});
+  const pf_terms t = classify(s, acc, &(pf_zeros){.skipped = false});
   const bool both = t.plus && t.minus, one = t.plus != t.minus;
   if (t.nan || both)
     *out = pf_set_point(NAN);
@@ -118,10 +127,12 @@ pf_set pf_special_set(const pf_sum *s, const pf_format *acc, const pf_bound *fin
   const pf_maybe skips = declared ? declared->zero_skip : PF_NEVER;
   pf_zeros z = {.skipped = skips == PF_DOES,
                 .flushes = declared && (declared->flush_inputs || declared->flush_sums)};
-  const pf_set r = set_of(s, acc, finite_bound, alpha_zero, &z, finite);
-  if (skips != PF_MAY)
-    return r;
-  z.skipped = true;
-  const pf_set without = set_of(s, acc, finite_bound, alpha_zero, &z, finite);
-  return pf_set_hull(&r, &without);
+  pf_set r = set_of(s, acc, finite_bound, alpha_zero, &z, finite);
+  for (int by_alpha = 0; by_alpha < 2 && skips; by_alpha++) {
+    z.skipped = true;
+    z.by_alpha = by_alpha;
+    const pf_set without = set_of(s, acc, finite_bound, alpha_zero, &z, finite);
+    r = pf_set_hull(&r, &without);
+  }
+  return r;
 }

@@ -145,6 +145,23 @@ static void test_skipped_zeros(void **state)
   check_habit("skip", SAYS("skip", "may-skip"), KIND(BITS) | KIND(INTEGER));
 }
 
+/* alpha times 2^-100 is 0 in f32, and it is multiplied by NaN. */
+static void test_skipped_zeros_of_alpha(void **state)
+{
+  (void)state;
+  const char *text = "addmm x=f32[1,1] y=f32[1,1] c=f32[1] x.bits=0d800000 y.bits=7fc00000 "
+                     "alpha=0x1p-100";
+  check_case(text, HABITS("skip-scaled"), PF_VERDICT_SPECIAL);
+  check_case(text, HABITS("skip-scaled/skip"), PF_VERDICT_OK);
+  check_case(text, HABITS("skip-scaled/may-skip"), PF_VERDICT_OK);
+  check_case(text, HABITS("/skip"), PF_VERDICT_ORDER);
+  check_case(text, HABITS("/may-skip"), PF_VERDICT_ORDER);
+  /* a subnormal is no zero, but where it is flushed */
+  text = "addmm x=f32[1,1] y=f32[1,1] c=f32[1] x.bits=30800000 y.bits=7fc00000 alpha=0x1p-100";
+  check_case(text, HABITS("ftz+skip-scaled/may-skip"), PF_VERDICT_SPECIAL);
+  check_case(text, HABITS("ftz+skip-scaled/may-ftz+may-skip"), PF_VERDICT_OK);
+}
+
 /* Engines that have none of the habits fit everything that only may be. */
 static void test_what_may_be_need_not(void **state)
 {
@@ -268,6 +285,7 @@ int main(void)
     cmocka_unit_test(test_wide_accumulator_behind_a_store),
     cmocka_unit_test(test_accumulators_have_infinities),
     cmocka_unit_test(test_skipped_zeros),
+    cmocka_unit_test(test_skipped_zeros_of_alpha),
     cmocka_unit_test(test_what_may_be_need_not),
     cmocka_unit_test(test_what_is_declared_for_certain_is_wanted),
     cmocka_unit_test(test_both_signs_are_flushed),

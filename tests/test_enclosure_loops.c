@@ -1,10 +1,11 @@
-/* The loops behind blocks of enclosures, by every set of instructions that the machine has: sums in the
-   order that they promise, scans against each number by itself, roundings beside the end of a range.
+/* The loops behind blocks of enclosures, by every set of instructions that the machine has: sums in
+   the order that they promise, scans against each number by itself, roundings beside the end of a range.
 
    What was planted and seen: a lane summed out of turn, a tile's row or column taken for another, a
-   tail left out or read too far, Dot2's lanes gathered in another order, a transposition gone wrong,
-   a grid that NaN, an infinity or what is too large or too fine fits, a zero's sign taken for a bit,
-   an end beyond the range kept, a range's end called overflow, a class called closed that is not. */
+   tail left out or read too far, Dot2's lanes gathered in another order, a transposition gone
+   wrong, a grid that what is too large or too fine fits, a zero's sign taken for a bit, an end beyond
+   the range kept, overflow claimed too early or after what may have overflowed, a class settled
+   that is open, a sum called rounded that is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 
 #include "bound.h"
 #include "case_builder.h"
+#include "check.h"
 #include "enclosure_block_parts.h"
 #include "oracle_fixture.h"
 #include "random_source.h"
@@ -138,7 +140,9 @@ static double odd_number(random_source *r)
 static void fill_line(random_source *r, double *v, int k, int bits, int base, int spread)
 {
   for (int i = 0; i < k; i++)
-    v[i] = ldexp((double)draw_between(r, -(1 << bits), 1 << bits), draw_between(r, base, base + spread));
+    v[i] = (double)draw_between(r, -(1 << bits), 1 << bits);
+  for (int i = 0; i < k; i++)
+    v[i] = ldexp(v[i], draw_between(r, base, base + spread));
   if (k && !draw_below(r, 3))
     v[draw_below(r, k)] = odd_number(r);
 }
@@ -191,12 +195,12 @@ static void scans_tell_last_bits(void **state)
   for (int i = 0; i < FEWER(20000); i++) {
     enum { ROWS = 3 };
     double v[ROWS * MOST_K];
-    const int k = draw_between(&r, 0, MOST_K), bits = draw_between(&r, 1, 30);
+    const int k = draw_between(&r, 0, MOST_K), bits = draw_between(&r, 1, 29);
     const int base = draw_between(&r, -300, 300), spread = draw_between(&r, 0, 30);
     for (int j = 0; j < ROWS; j++)
       fill_line(&r, v + j * k, k, bits, base, spread);
     pf_arena_reset(&a);
-    const pf_line *line = pf_scan_lines(v, ROWS, k, &a);
+    const pf_line *line = pf_lines_scan(pf_lines_new(v, ROWS, k, &a));
     for (int j = 0; j < ROWS; j++)
       check_line(v + j * k, k, &line[j]);
     for (int isa = PF_ISA_PORTABLE; isa <= (int)pf_isa_best(); isa++) {
@@ -224,7 +228,12 @@ static const struct {
 } narrow_rows[] = {
   {"out = MATMUL(x, y; acc f16, out f8_e4m3fn)", 448},
   {"t0 = MATMUL(x, y; acc f16, out f8_e4m3fn) out = ADD(t0, bias; f32)", 448},
-  {"t0 = MATMUL(x, y; acc f16, out f8_e4m3fnuz) t1 = ADD(t0, bias; f16) out = CAST(t1; f8_e5m2)", 240},
+  {"t0 = MATMUL(x, y; acc f16, out f8_e4m3fnuz) t1 = ADD(t0, bias; f16) out = CAST(t1; f8_e5m2)",
+   240},
+  {"t0 = MATMUL(x, y; acc f16, out f8_e4m3fn) t1 = ADD(t0, bias; f32) out = CAST(t1; p4:-8:0x1.cp8)",
+   448},
+  {"t0 = MATMUL(x, y; acc f16, out f8_e4m3fn) t1 = ADD(t0, bias; f16) out = CAST(t1; p2:-8:0x1p14)",
+   448},
   {"t0 = MATMUL(x, y; acc f16) t1 = ADD(t0, bias; f32) out = CAST(t1; f8_e4m3fn)", 448},
   {"t0 = MATMUL(x, y; acc f32, out f8_e5m2) t1 = ADD(t0, bias; f16) out = CAST(t1; f8_e4m3fn/sat)",
    57344},
@@ -245,6 +254,24 @@ static bool check_end(const pf_span *s, int i, const pf_enclosure *exact)
   else if (lo <= hi)
     assert_true(lo >= set->lo && hi <= set->hi);
   return is_nan || lo <= hi;
+}
+
+/* What certified arithmetic settles counts as it does by the oracle. */
+static void check_settled(scene *s, int64_t element, const pf_enclosure *exact)
+{
+  const double got[] = {NAN, INFINITY, -INFINITY, exact->set.lo, exact->set.hi, 0, 448, -448};
+  pf_enclosure subset;
+  pf_enclose_inside(s->encloser, element, &subset);
+  for (size_t i = 0; i < sizeof got / sizeof *got; i++) {
+    pf_tally fast, slow;
+    if (!pf_tally_settles(&subset, got[i]))
+      continue;
+    pf_tally_start(&fast);
+    pf_tally_start(&slow);
+    assert_true(pf_tally_element(&fast, &subset, got[i]));
+    assert_true(pf_tally_element(&slow, exact, got[i]));
+    assert_true(fast.order == slow.order && fast.weak == slow.weak);
+  }
 }
 
 /* Sums of about 0.4 to 2.4 times the largest number of a row. */
@@ -269,6 +296,7 @@ static void sums_beside_the_end_of_a_range(void **state)
 {
   (void)state;
   enum { K = 64, N = 8 };
+  static const double odd[] = {1024, -1024, INFINITY, -INFINITY};
   static scene s;
   random_source r = {SEED + 2};
   long known = 0, elements = 0, open = 0, open_known = 0;
@@ -277,8 +305,7 @@ static void sums_beside_the_end_of_a_range(void **state)
     const int row = draw_below(&r, sizeof narrow_rows / sizeof *narrow_rows);
     draw_sums(&r, narrow_rows[row].max, K, N, x, y);
     for (int j = 0; j < N; j++)
-      bias[j] = draw_below(&r, 8) ? (double)draw_between(&r, -8, 8)
-                                  : (double)(draw_below(&r, 2) ? INFINITY : -INFINITY);
+      bias[j] = draw_below(&r, 8) ? (double)draw_between(&r, -8, 8) : odd[draw_below(&r, 4)];
     const bool with_bias = strstr(narrow_rows[row].row, "bias") != NULL;
     scene_reset(&s, PF_LINEAR);
     scene_operand(&s, PF_X, PF_BF16, 2, 1, K, x);
@@ -294,6 +321,7 @@ static void sums_beside_the_end_of_a_range(void **state)
       for (int j = 0; j < N; j++) {
         const pf_enclosure exact = scene_enclose(&s, j);
         const bool is_known = check_end(&span, j, &exact), is_open = pf_set_is_open(&exact.set);
+        check_settled(&s, j, &exact);
         known += is_known;
         open += is_open;
         open_known += is_open && is_known;
@@ -307,6 +335,86 @@ static void sums_beside_the_end_of_a_range(void **state)
   pf_arena_free(&s.arena);
 }
 
+/* v - E so near below a tie that a block takes it for the tie, which is rounded to a number beyond
+   the next format's range; what lies below the tie is not. */
+static void an_end_beside_a_tie(void **state)
+{
+  (void)state;
+  enum { K = 8 };
+  static scene s;
+  double x[K], y[K] = {400.000030517578125, 71, 0.875, 0x1p-14, 0x1p-15, 0x1p-16};
+  int64_t below = 0, above = INT64_C(1) << 44;  /* in 2^-46 */
+  for (int k = 0; k < K; k++)
+    x[k] = 1;
+  while (above - below > 1) {
+    const int64_t middle = below + (above - below) / 2;
+    y[K - 2] = ldexp((double)(middle >> 23), -23);
+    y[K - 1] = ldexp((double)(middle & ((1 << 23) - 1)), -46);
+    scene_reset(&s, PF_MATMUL_PLAIN);
+    scene_operand(&s, PF_X, PF_F32, 2, 1, K, x);
+    scene_operand(&s, PF_Y, PF_F32, 2, K, 1, y);
+    scene_finish(&s);
+    scene_row(&s, &oracle, "out = MATMUL(x, y; acc f32, out f64)");
+    const bool is_below = scene_enclose(&s, 0).set.lo < 472;
+    below = is_below ? middle : below;
+    above = is_below ? above : middle;
+    scene_row(&s, &oracle,
+              "t0 = MATMUL(x, y; acc f32, out p5:-8:0x1.fp20) out = CAST(t0; f8_e4m3fn)");
+    pf_span span;
+    pf_enclose_block(s.encloser, 0, 1, &span);
+    const pf_enclosure exact = scene_enclose(&s, 0);
+    check_end(&span, 0, &exact);
+    check_settled(&s, 0, &exact);
+  }
+  assert_true(below > 0 && above < INT64_C(1) << 44);
+  pf_arena_free(&s.arena);
+}
+
+/* --- sums that are rounded, or not ------------------------------------------------------------- */
+
+/* Integers whose magnitudes sum to about 2^24, beside an odd number or none, first ones large or
+   small: a sum is one point where it never rounds, and only there. */
+static void sums_about_to_round(void **state)
+{
+  (void)state;
+  enum { K = 64, N = 9 };
+  static scene s;
+  random_source r = {SEED + 3};
+  long points = 0, elements = 0;
+  for (int i = 0; i < FEWER(1500); i++) {
+    double x[K], y[K * N];
+    const int scale = draw_between(&r, 0, 3), first = draw_between(&r, 0, 3);
+    for (int k = 0; k < K; k++)
+      x[k] = k < 4 ? ldexp(1, first) : draw_between(&r, 1, 3);
+    for (int j = 0; j < N; j++) {
+      const int most = (1 << 24 >> 7) + draw_between(&r, -(1 << 16), 1 << 16);
+      for (int k = 0; k < K; k++)
+        y[j * K + k] = ldexp((double)draw_between(&r, most / 2, most), scale);
+      y[j * K + draw_below(&r, K)] += draw_below(&r, 2);
+    }
+    scene_reset(&s, PF_LINEAR);
+    scene_operand(&s, PF_X, PF_F32, 2, 1, K, x);
+    scene_operand(&s, PF_Y, PF_F32, 2, N, K, y);
+    scene_finish(&s);
+    scene_row(&s, &oracle, "out = MATMUL(x, y; acc f32)");
+    for (int isa = PF_ISA_PORTABLE; isa <= (int)pf_isa_best(); isa++) {
+      pf_span span;
+      pf_encloser_restrict(s.encloser, (pf_isa)isa);
+      pf_enclose_block(s.encloser, 0, N, &span);
+      for (int j = 0; j < N; j++) {
+        const pf_enclosure exact = scene_enclose(&s, j);
+        assert_true(check_end(&span, j, &exact));
+        assert_true((exact.set.lo == exact.set.hi) == (span.lo[j] == span.hi[j]));
+        points += exact.set.lo == exact.set.hi;
+        elements++;
+      }
+    }
+  }
+  print_message("%ld of %ld elements are points\n", points, elements);
+  assert_true(points > elements / 10 && points < elements / 10 * 9);
+  pf_arena_free(&s.arena);
+}
+
 int main(void)
 {
   print_message("seed %#llx\n", (unsigned long long)SEED);
@@ -314,6 +422,8 @@ int main(void)
     cmocka_unit_test(sums_are_taken_in_one_order),
     cmocka_unit_test(scans_tell_last_bits),
     cmocka_unit_test(sums_beside_the_end_of_a_range),
+    cmocka_unit_test(an_end_beside_a_tie),
+    cmocka_unit_test(sums_about_to_round),
   };
   return cmocka_run_group_tests(tests, open_oracle, close_oracle);
 }

@@ -77,11 +77,26 @@ y.bits=$eight,dc00" -o "$folder/case" || return 1
     "$(find corpus/regressions -name '*.case' | wc -l)" ]
 }
 
+# One engine, so many times: silent, or on and on behind its findings.
+counts_executions()
+{
+  local status=0
+  scripts/fuzz_engine.sh fault:none 3000 "$folder/none" >"$folder/out" || status=$?
+  cat "$folder/out"
+  [ $status = 0 ] && grep -qE '^fault:none: 3[0-9]{3} executions in ' "$folder/out" &&
+    grep -qx 'findings: 0' "$folder/out" || return 1
+  MOST=2 scripts/fuzz_engine.sh fault:M13 100000 "$folder/M13" >"$folder/out" || status=$?
+  cat "$folder/out"
+  [ $status = 1 ] && grep -q '^  fault:M13 .* contract IMPOSSIBLE$' "$folder/out" &&
+    [ "$(grep -ac '^ASSERTION FAILED' "$folder/M13/log")" = 2 ]
+}
+
 for target in fuzz/fuzz_*.c; do
   check "$(basename "$target" .c) is silent" is_silent "$(basename "$target" .c)"
 done
 check 'a fault is found by both engines' finds fault:M13
 check 'the report says how to reproduce it' reproduces
+check 'executions of one engine are counted' counts_executions
 check 'old crashes that pass are no findings' is_mended
 check 'known findings do not end a run' spares_known
 check 'a run goes on where the last one ended' goes_on

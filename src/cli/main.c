@@ -9,6 +9,7 @@
 
 static const pf_command commands[] = {
   {"check", "judges the cases in files", pf_cmd_check},
+  {"seed", "makes seeds of a model's weights", pf_cmd_seed},
   {"export", "writes random cases as safetensors, to compute elsewhere", pf_cmd_export},
   {"judge", "judges results that were computed elsewhere", pf_cmd_judge},
   {"explain", "shows the error that each step of each strategy adds", pf_cmd_explain},

@@ -61,7 +61,7 @@ static const pfe_types gemm_types[] = {
 /* Version 3's name, which Debian's has a digit more than; then 2's, to say that it is too old. */
 static const char *const usual_files[] = {"libdnnl.so.3", "libdnnl.so.3.6", "libdnnl.so",
                                           "libdnnl.so.2", NULL};
-static const char package[] = "libdnnl3.6";
+static const char package[] = "libdnnl3.6 of Debian 13";
 
 /* Version 2 has other functions of these names. */
 static pfe_status check_version(void *library, pf_dnnl_functions *f, char text[192])
@@ -71,8 +71,8 @@ static pfe_status check_version(void *library, pf_dnnl_functions *f, char text[1
   if (v && v->major == 3)
     return PFE_OK;
   if (v)
-    snprintf(text, 192, "oneDNN %d.%d.%d is not version 3 (package libdnnl3.6 of Debian 13)",
-             v->major, v->minor, v->patch);
+    snprintf(text, 192, "oneDNN %d.%d.%d is not version 3 (package %s)",
+             v->major, v->minor, v->patch, package);
   else
     snprintf(text, 192, "the library has no dnnl_version");
   return v ? PFE_ABSENT : PFE_ERROR;
@@ -158,13 +158,16 @@ static void describe(pf_dnnl *d, const pfe_request *request, pfe_info *info)
 static pfe_status start(pf_dnnl *d, const pfe_request *request, char text[192])
 {
   static const pf_symbol none[] = {{0}};
-  static const char *const modes[] = {"matmul", "runtime", "gemm", "empty", NULL};
+  static const char *const names[] = {"matmul", "runtime", "gemm", "faulty", "runtime-faulty", NULL};
+  static const pf_dnnl_mode modes[] = {PF_DNNL_MATMUL, PF_DNNL_RUNTIME_DIMS, PF_DNNL_GEMM,
+                                       PF_DNNL_MATMUL, PF_DNNL_RUNTIME_DIMS};
   char path[512];
   const char *const named[] = {path, NULL};
-  int mode = PF_DNNL_MATMUL;
-  if (pf_library_argument(request->argument, modes, &mode, path, text))
+  int mode = 0;
+  if (pf_library_argument(request->argument, names, &mode, path, text))
     return PFE_ERROR;
-  d->mode = (pf_dnnl_mode)mode;
+  d->mode = modes[mode];
+  d->faulty = strstr(names[mode], "faulty") != NULL;
   const char *const *files = path[0] ? named : usual_files;
   pfe_status status = pf_library_open(files, package, none, &d->library, text);
   if (!status)

@@ -11,8 +11,7 @@
 typedef enum pf_dnnl_mode {
   PF_DNNL_MATMUL,        /* a primitive for each shape */
   PF_DNNL_RUNTIME_DIMS,  /* one for all shapes of the same dtypes, sizes and strides told later */
-  PF_DNNL_GEMM,          /* plain functions */
-  PF_DNNL_EMPTY          /* PF_DNNL_MATMUL, and sums of nothing are not declined */
+  PF_DNNL_GEMM           /* plain functions */
 } pf_dnnl_mode;
 
 enum { PF_DNNL_TENSORS = 4, PF_DNNL_KEPT = 1024, PF_DNNL_TYPES = 96 };
@@ -48,6 +47,7 @@ typedef struct pf_dnnl {
   pf_dnnl_functions f;
   void *library, *engine, *stream;
   pf_dnnl_mode mode;
+  bool faulty;               /* what is known to go wrong is passed on */
   bool flushes_bf16, flushes_f16;
   pfe_types types[PF_DNNL_TYPES];  /* what there are kernels for */
   int32_t types_count;

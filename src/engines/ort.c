@@ -163,7 +163,7 @@ static void close_ort(void *state)
 
 static void describe(const pf_ort *o, const pfe_request *request, long lines, pfe_info *info)
 {
-  int used = snprintf(info->details, sizeof info->details, "CPUExecutionProvider, %s%s",
+  int used = snprintf(info->details, sizeof info->details, "%s, CPUExecutionProvider%s",
                       pf_measure_isa(), o->narrow_f16 ? ", sums of f16 in f16" : "");
   if (lines)
     snprintf(info->details + used, sizeof info->details - (size_t)used,

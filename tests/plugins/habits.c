@@ -1,5 +1,5 @@
 /* An engine with habits, and what it declares of them: "DEEDS/SAYS", words with '+' between.
-     deeds  daz ftz flush bf16 skip reads saturate c-first
+     deeds  daz ftz flush bf16 skip skip-scaled reads saturate c-first
      says   daz ftz flush (does), may-daz may-ftz may-flush, bf16, f64, skip may-skip, reads,
             skips-alpha, saturate either, c-last
    f32 matrices, and s8 with sums in s32.  Sums run first to last. */
@@ -122,6 +122,8 @@ static float sum_f32(const habits *h, const pfe_call *call, int64_t b, int64_t i
       continue;
     const float times = narrowed(has(h->deeds, "bf16") && alpha != -1, alpha * x);
     const float scaled = alpha == 1 ? x : flushed(has(h->deeds, "ftz"), times);
+    if (has(h->deeds, "skip-scaled") && scaled == 0)
+      continue;
     sum = kept(h, sum + kept(h, scaled * y));
   }
   if (with_c && !first)
