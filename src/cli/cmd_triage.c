@@ -1,4 +1,5 @@
-/* precfuzz triage: crash files grouped by finding, one of each group minimized, a bundle for each. */
+/* precfuzz triage: crash files grouped by finding, one of each group minimized, a bundle for
+   each. */
 #include "triage.h"
 
 #include <inttypes.h>
@@ -31,14 +32,15 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Groups crash files by what they show now, makes one case of each group small and simple, and "
     "writes a bundle for each group.\v"
-    "DIR is a file, or a folder with folders in it: taken are crash-*, timeout-*, oom-* and leak-* of "
-    "libFuzzer, id:* of AFL++ but for its queue, and *.case.  Each file runs on each engine; those "
-    "with the same signature and failing step are a group, those that do not show it every time of "
-    "20 another.  What shows nothing, or only what is known, is listed.  Libraries run in children.\n\n"
-    "FOLDER/GROUP/ has report.md to paste into a tracker, minimized.case and .txt, found.case as it "
-    "was, programs that need no precfuzz, and finding.json; FOLDER/ has junit.xml and "
-    "precfuzz.sarif of all groups, and files.json.  A group whose bundle is there keeps it: another "
-    "run adds what is new.  Ctrl-C leaves what is unfinished to it.\n\n"
+    "DIR is a file, or a folder with folders in it: taken are crash-*, timeout-*, oom-* and leak-* "
+    "of libFuzzer, id:* of AFL++ but for its queue, afl-* of make fuzz, and *.case.  Each file runs "
+    "on each engine; those with the same signature and failing step are a group, those that do not "
+    "show it every time of 20 another.  What shows nothing, or only what is known, is listed.  "
+    "Libraries run in children.\n\n"
+    "FOLDER/GROUP/ has report.md to paste into a tracker, minimized.case and .txt, found.case as "
+    "it was, programs that need no precfuzz, and finding.json; FOLDER/ has junit.xml and "
+    "precfuzz.sarif of all groups, and files.json.  A group whose bundle is there keeps it: "
+    "another run adds what is new.  Ctrl-C leaves what is unfinished to it.\n\n"
     "Exit status: 0 no finding that is not known, 1 findings, 2 a file or an option is wrong (the "
     "others are done all the same), 3 the machinery failed.";
 
@@ -111,11 +113,18 @@ static int do_nothing(void *triage, pf_settings *s, size_t index)
   return PF_EXIT_CLEAN;
 }
 
+/* More than 0 bytes for no file, too. */
+static size_t looked_size(const pf_triage *t)
+{
+  return (t->paths.count + 1) * sizeof *t->looked;
+}
+
 static int run_one(pf_triage *t, int (*work)(void *, pf_settings *, size_t), bool notices)
 {
   int code = PF_POOL_LEFT;
   const pf_pool pool = {.settings = &t->settings, .jobs = 1, .count = 1, .work = work,
                         .name = output_name, .user = t, .notices = notices,
+                        .shared = t->looked, .shared_size = looked_size(t),
                         .progress = &t->progress};
   const int ran = pf_pool_run(&pool, &code);
   return pf_cli_worse(ran, code);
@@ -126,6 +135,7 @@ static int run_pool(pf_triage *t, size_t count, int (*work)(void *, pf_settings 
 {
   const pf_pool pool = {.settings = &t->settings, .jobs = t->jobs, .count = count, .work = work,
                         .name = name, .user = t, .doing = doing, .until = t->total,
+                        .shared = t->looked, .shared_size = looked_size(t),
                         .progress = &t->progress};
   return pf_pool_run(&pool, code);
 }
@@ -139,17 +149,19 @@ static int look_at_files(pf_triage *t)
 {
   const size_t count = t->paths.count;
   int *code = malloc((count + 1) * sizeof *code);
-  t->looked = pf_pool_memory(count, sizeof *t->looked);
-  t->seen = pf_pool_memory(count * PF_MAX_ENGINES, sizeof *t->seen);
-  if (!code || !t->looked || !t->seen) {
+  t->looked = pf_pool_memory(looked_size(t));
+  if (!code || !t->looked) {
     free(code);
     return out_of_memory();
   }
   const int ran = run_pool(t, count, pf_triage_look, file_name, "files looked at", code);
   for (size_t i = 0; i < count; i++) {
     worse(t, code[i]);
-    if (code[i] > 0 && !t->looked[i].tried)  /* its child died */
-      t->looked[i] = (pf_looked){.tried = true, .code = code[i]};
+    if (code[i] > 0 && !t->looked[i].tried) {  /* its child died */
+      t->looked[i].tried = true;
+      t->looked[i].code = code[i];
+      t->looked[i].count = 0;
+    }
   }
   free(code);
   return ran;
@@ -285,6 +297,7 @@ int pf_cmd_triage(int argc, char **argv)
   pf_interrupt_on(SIGTERM);
   worse(&t, triage(&t));
   free(t.group);
+  pf_pool_memory_free(t.looked, looked_size(&t));
   pf_paths_free(&t.paths);
   return t.code;
 }

@@ -40,8 +40,8 @@ typedef struct pf_sight {
   char failed[240];              /* "ENGINE: STRATEGY: why" where the machinery failed; "" */
 } pf_sight;
 
-/* Looks for the job's finding among what the options run, and how often it shows; where there is one,
-   out has finding, foreign and before, and the options are narrowed to it.  An exit code, its
+/* Looks for the job's finding among what the options run, and how often it shows; where there is
+   one, out has finding, foreign and before, and the options are narrowed to it.  An exit code, its
    message printed: that there is none is not told. */
 int pf_minimize_look(pf_minimize_job *job, const pf_case *c, pf_minimized_file *out,
                      pf_sight *sight);

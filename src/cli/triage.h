@@ -23,6 +23,7 @@ typedef struct pf_looked {
   char known[PF_BUNDLE_NAME + 1];  /* a known finding that it shows; "" */
   uint64_t work;   /* B*M*N*K */
   int count;       /* findings that are not known: one an engine, where a fuzz target stops */
+  pf_sighting seen[PF_MAX_ENGINES];
 } pf_looked;
 
 /* Files that show the same finding; what does not show every time is a group of its own. */
@@ -49,7 +50,6 @@ typedef struct pf_triage {
   pf_paths paths;
   size_t passed_over;       /* files that are no crash files */
   pf_looked *looked;        /* one a file, shared with children */
-  pf_sighting *seen;        /* PF_MAX_ENGINES a file, likewise */
   pf_group *group;
   size_t groups;
   pf_progress progress;
@@ -58,8 +58,8 @@ typedef struct pf_triage {
 
 /* --- files (triage_files.c) ---------------------------------------------------------------- */
 
-/* Adds the crash files in a folder, in its folders too but for the output's, or a file as it is.  What
-   cannot be read is told.  An exit code. */
+/* Adds the crash files in a folder, in its folders too but for the output's, or a file as it is.
+   What cannot be read is told.  An exit code. */
 int pf_triage_collect(pf_triage *t, const char *path);
 /* As a fuzz target reads it where a fuzzing engine wrote it, else as the commands do. */
 int pf_triage_read(const pf_triage *t, const char *path, pf_arena *a, pf_case_file *out);
@@ -70,11 +70,6 @@ int pf_triage_read(const pf_triage *t, const char *path, pf_arena *a, pf_case_fi
 int pf_triage_look(void *triage, pf_settings *s, size_t index);
 
 /* --- groups (triage_group.c) --------------------------------------------------------------- */
-
-static inline const pf_sighting *pf_triage_seen(const pf_triage *t, size_t file, int i)
-{
-  return &t->seen[file * PF_MAX_ENGINES + (size_t)i];
-}
 
 /* What a bundle of the sighting is called: readable, and the same in every run. */
 void pf_bundle_name(const pf_sighting *s, char to[PF_BUNDLE_NAME + 1]);
@@ -96,8 +91,8 @@ int pf_triage_take_output(const pf_triage *t);
 /* FOLDER/NAME, or FOLDER/NAME/FILE, to be freed; NULL: no memory. */
 char *pf_triage_path(const char *folder, const char *name, const char *file);
 bool pf_bundle_is_there(const pf_triage *t, const char *name);
-/* For a child: minimizes the file of group number `index` and writes its bundle, whole or not at all.
-   PF_POOL_LEFT where it was interrupted. */
+/* For a child: minimizes the file of group number `index` and writes its bundle, whole or not at
+   all.  PF_POOL_LEFT where it was interrupted. */
 int pf_triage_bundle(void *triage, pf_settings *s, size_t index);
 /* Replaces a file unless it is the same already.  An exit code. */
 int pf_triage_update(const char *path, const char *text, size_t size);
@@ -114,7 +109,12 @@ typedef struct pf_bundle {
   const pf_group *group;
   const pf_minimized_file *minimized;
   const pf_result *result;    /* of the minimized case, which it shows */
-  char no_program[PF_EMIT_TARGETS][240];  /* why there is none; "": there is */
+  bool as_found;              /* not minimized: simpler ones showed it once, then no more */
+  struct {
+    char *text;               /* NULL: there is none, and `why` says why */
+    size_t size;
+    char why[240];
+  } program[PF_EMIT_TARGETS];
 } pf_bundle;
 
 /* What a bundle's reproducer is called. */
@@ -126,10 +126,12 @@ const char *pf_triage_says(pf_verdict v);
 
 /* --- where it ran (triage_machine.c) --------------------------------------------------------- */
 
-/* Lines of a table in Markdown: versions, processor, threads, MXCSR. */
+/* A table in Markdown: versions, processor, threads, MXCSR; and as members of an object. */
 void pf_machine_report(const pf_bundle *b, FILE *to);
-/* The same as members of an object. */
 json_t *pf_machine_facts(const pf_bundle *b);
+/* Variables of the environment that decide which kernels libraries take, as a shell has them before
+   a command: "NAME=VALUE " for each that is set.  threads: how many, too, which precfuzz says itself. */
+void pf_machine_variables(bool threads, FILE *to);
 
 /* --- over all bundles (triage_ci.c) -------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
 
 #include "regress.h"
 
-/* The signature of whatever strategy, as a row that makes the same call shows the same fault; two rows
-   that are held against each other stay what they are.  To be freed; NULL: no memory. */
+/* The signature of whatever strategy, as a row that makes the same call shows the same fault; two
+   rows that are held against each other stay what they are.  To be freed; NULL: no memory. */
 static char *widen(const char *signature)
 {
   enum { FROM_THE_END = 4 };  /* an engine's name may hold blanks */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "form_archive.h"
 #include "form_text.h"
 
 static int out_of_memory(void)
@@ -134,23 +135,20 @@ static int write_facts(const pf_bundle *b, const char *folder)
 
 static int write_program(pf_bundle *b, pf_emit_target t, pf_arena *a, const char *folder)
 {
-  char *text = NULL;
-  size_t size;
   pf_error e = {0};
-  FILE *to = open_memstream(&text, &size);
+  FILE *to = open_memstream(&b->program[t].text, &b->program[t].size);
   if (!to)
     return out_of_memory();
   const pf_status status = pf_emit(b->result->problem, t, b->result->engine->name, a, to, &e);
   const bool failed = ferror(to);
-  int code = PF_EXIT_CLEAN;
   if (fclose(to) || failed || status == PF_NO_MEMORY)
-    code = out_of_memory();
-  else if (status)
-    snprintf(b->no_program[t], sizeof b->no_program[t], "%s", e.text);
-  else
-    code = write_file(folder, pf_bundle_program(t), text, size);
-  free(text);
-  return code;
+    return out_of_memory();
+  if (!status)
+    return write_file(folder, pf_bundle_program(t), b->program[t].text, b->program[t].size);
+  snprintf(b->program[t].why, sizeof b->program[t].why, "%s", e.text);
+  free(b->program[t].text);
+  b->program[t].text = NULL;
+  return PF_EXIT_CLEAN;
 }
 
 /* Reports last: they tell of programs that could not be written. */
@@ -169,8 +167,9 @@ static int write_all(pf_bundle *b, pf_arena *a, const char *folder)
 typedef struct pf_bundling {
   pf_settings *settings;
   const pf_group *group;
-  const pf_minimized_file *minimized;
+  pf_minimized_file *minimized;
   const char *folder;
+  bool as_found;   /* what was minimized does not show it any more */
   bool written;
   int code;
 } pf_bundling;
@@ -181,7 +180,7 @@ static void on_result(void *user, const pf_result *r)
   pf_session *s = &w->settings->session;
   pf_finding f;
   pf_bundle b = {.settings = w->settings, .group = w->group, .minimized = w->minimized,
-                 .result = r};
+                 .result = r, .as_found = w->as_found};
   if (w->written || w->code || r->machinery || !pf_verdict_is_finding(r->verdict))
     return;
   pf_arena_reset(&s->scratch);
@@ -190,19 +189,49 @@ static void on_result(void *user, const pf_result *r)
   } else if (pf_finding_equal(&f, &w->group->seen->finding)) {
     w->code = write_all(&b, &s->cases, w->folder);
     w->written = true;
+    for (int t = 0; t < PF_EMIT_TARGETS; t++)
+      free(b.program[t].text);
   }
 }
 
-static int write_reports(pf_bundling *w)
+static int look_again(pf_bundling *w)
 {
   pf_session *s = &w->settings->session;
-  s->options.no_models = false;
-  for (int i = 0; i < 10 * PF_TRIES && !w->written && !w->code; i++)
+  for (int i = 0; i < PF_TRIES && !w->written && !w->code; i++)
     if (pf_session_examine(s, &w->minimized->best, on_result, w))
       return out_of_memory();
-  if (!w->written && !w->code)
-    return pf_cli_fail(PF_EXIT_MACHINERY, "%s: does not show again", w->group->name);
   return w->code;
+}
+
+/* What a call that writes anywhere does depends on what lies there, and so a walk to simpler cases
+   can lose it: then the case is left as it is. */
+static int take_back(pf_bundling *w, const pf_case_file *f)
+{
+  pf_minimized_file *m = w->minimized;
+  uint8_t *data;
+  size_t size;
+  pf_error e = {0};
+  const pf_status status =
+      pf_archive_encode(&f->what, &w->settings->session.cases, &data, &size, &e);
+  m->best = f->what;
+  m->after = m->before;
+  m->now.finished = false;
+  w->as_found = true;
+  return status ? pf_cli_report(status, &e, false, f->file.name)
+                : write_file(w->folder, PF_BUNDLE_CASE, data, size);
+}
+
+static int write_reports(pf_bundling *w, const pf_case_file *f)
+{
+  w->settings->session.options.no_models = false;
+  int code = look_again(w);
+  if (!code && !w->written)
+    code = take_back(w, f);
+  if (!code && !w->written)
+    code = look_again(w);
+  if (!code && !w->written)
+    code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: does not show again", w->group->name);
+  return code;
 }
 
 /* --- a bundle ------------------------------------------------------------------------------ */
@@ -226,7 +255,7 @@ static int minimize(const pf_triage *t, pf_settings *s, const pf_group *g, const
   if (!code)
     code = pf_minimize_file(&job, &f, &keep, &m);
   if (!code && !pf_interrupted())
-    code = write_reports(&w);
+    code = write_reports(&w, &f);
   s->session.options = all;
   pf_case_file_free(&f);
   pf_arena_free(&keep);

@@ -29,7 +29,7 @@ void pf_bundle_name(const pf_sighting *s, char to[PF_BUNDLE_NAME + 1])
 /* A group of one sighting. */
 static void start_group(const pf_triage *t, size_t file, int i, pf_group *out)
 {
-  *out = (pf_group){.seen = pf_triage_seen(t, file, i), .file = file, .files = 1};
+  *out = (pf_group){.seen = &t->looked[file].seen[i], .file = file, .files = 1};
   pf_bundle_name(out->seen, out->name);
 }
 

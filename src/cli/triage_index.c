@@ -18,7 +18,7 @@ static json_t *file_of(const pf_triage *t, size_t i)
   const pf_looked *l = &t->looked[i];
   json_t *o = json_object(), *all = json_array();
   for (int j = 0; j < l->count; j++)
-    pf_json_append(&all, shown(pf_triage_seen(t, i, j)));
+    pf_json_append(&all, shown(&l->seen[j]));
   pf_json_set(&o, "shows", all);
   pf_json_set(&o, "known", l->known[0] ? pf_json_text(l->known) : json_null());
   pf_json_set(&o, "exit_status", json_integer(l->code));

@@ -8,7 +8,6 @@ typedef struct pf_looking {
   const char *path;
   const pf_case *what;
   pf_looked *out;
-  pf_sighting *seen;
 } pf_looking;
 
 /* The finding there is says more than an engine that could not. */
@@ -34,7 +33,7 @@ static int look_on(pf_looking *l, const pf_engine *engine)
   if (sight.known)
     snprintf(l->out->known, sizeof l->out->known, "%s", sight.known->name);
   if (sight.found)
-    l->seen[l->out->count++] = (pf_sighting){m.finding, m.before};
+    l->out->seen[l->out->count++] = (pf_sighting){m.finding, m.before};
   return tell_failures(l, &sight);
 }
 
@@ -57,7 +56,7 @@ int pf_triage_look(void *triage, pf_settings *s, size_t index)
   pf_triage *t = triage;
   pf_looked *out = &t->looked[index];
   pf_case_file f;
-  pf_looking l = {s, t->paths.path[index], &f.what, out, &t->seen[index * PF_MAX_ENGINES]};
+  pf_looking l = {s, t->paths.path[index], &f.what, out};
   pf_arena_reset(&s->session.cases);
   out->code = pf_triage_read(t, l.path, &s->session.cases, &f);
   if (!out->code)

@@ -83,6 +83,29 @@ static void look_at_machine(const pf_bundle *b, pf_machine *out)
   describe_control(out->mxcsr, sizeof out->mxcsr);
 }
 
+void pf_machine_variables(bool threads, FILE *to)
+{
+  static const char *const names[] = {"OMP_NUM_THREADS", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA",
+                                      "OPENBLAS_CORETYPE", "BLIS_ARCH_TYPE"};
+  for (size_t i = threads ? 0 : 1; i < sizeof names / sizeof *names; i++) {
+    const char *value = getenv(names[i]);
+    if (!value || !*value)
+      continue;
+    fprintf(to, "%s=", names[i]);
+    pf_cli_quote(value, to);
+    fputc(' ', to);
+  }
+}
+
+static json_t *variables(void)
+{
+  pf_json_print p;
+  if (!pf_json_print_start(&p))
+    return NULL;
+  pf_machine_variables(true, p.to);
+  return pf_json_print_end(&p);
+}
+
 static void print_row(const char *label, const char *value, FILE *to)
 {
   if (value && *value)
@@ -115,6 +138,7 @@ json_t *pf_machine_facts(const pf_bundle *b)
   pf_json_set(&o, "features", pf_json_text(m.features));
   pf_json_set(&o, "isa", pf_json_text(m.isa));
   pf_json_set(&o, "threads", json_integer(b->settings->session.options.opening.threads));
+  pf_json_set(&o, "environment", variables());
   pf_json_set(&o, "mxcsr", pf_json_text(m.mxcsr));
   return o;
 }

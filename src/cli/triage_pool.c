@@ -19,25 +19,30 @@ enum { WAIT = 20 /* milliseconds */ };
 typedef struct pf_pool_share {
   atomic_size_t next;
   size_t item[PF_POOL_MOST_JOBS];  /* in the hands of each */
+  int code[];                      /* one an item */
 } pf_pool_share;
 
 typedef struct pf_pool_state {
   const pf_pool *pool;
   pf_pool_share *share;
-  int *code;               /* shared */
+  size_t share_size;       /* bytes */
   pid_t parent, child[PF_POOL_MOST_JOBS];
   int from, to;            /* a pipe: what children write to standard error */
   int running, result;
   bool stopped;            /* no new children */
 } pf_pool_state;
 
-void *pf_pool_memory(size_t count, size_t size)
+void *pf_pool_memory(size_t bytes)
 {
-  if (count > PTRDIFF_MAX / size)
-    return NULL;
-  void *all = mmap(NULL, count ? count * size : 1, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *all = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
   return all == MAP_FAILED ? NULL : all;
+}
+
+void pf_pool_memory_free(void *memory, size_t bytes)
+{
+  if (memory)
+    munmap(memory, bytes);
 }
 
 /* --- a child ------------------------------------------------------------------------------- */
@@ -47,6 +52,15 @@ static void divert_messages(const pf_pool_state *r)
 {
   dup2(r->to, STDERR_FILENO);
   setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+}
+
+/* Engines run in children of this one: what they write outside their outputs must hit nothing of
+   ours, and what dies of it elsewhere must die of it here. */
+static void hide_from_engines(const pf_pool_state *r)
+{
+  madvise(r->share, r->share_size, MADV_DONTFORK);
+  if (r->pool->shared)
+    madvise(r->pool->shared, r->pool->shared_size, MADV_DONTFORK);
 }
 
 /* The first child has told what there is to tell of the engines. */
@@ -67,7 +81,7 @@ static void work(const pf_pool_state *r, int number, pf_settings *s)
   size_t i;
   while (!pf_interrupted() && (i = atomic_fetch_add(&r->share->next, 1)) < p->count) {
     r->share->item[number] = i;
-    r->code[i] = p->work(p->user, s, i);
+    r->share->code[i] = p->work(p->user, s, i);
     r->share->item[number] = NO_ITEM;
   }
 }
@@ -79,6 +93,7 @@ _Noreturn static void serve(const pf_pool_state *r, int number)
   if (getppid() != r->parent)  /* it went before that was asked for */
     _exit(PF_EXIT_MACHINERY);
   divert_messages(r);
+  hide_from_engines(r);
   const int code = r->pool->notices ? pf_settings_open(&s) : open_quietly(&s);
   if (!code)
     work(r, number, &s);
@@ -127,7 +142,7 @@ static void note_death(pf_pool_state *r, size_t item, int status)
 {
   const pf_pool *p = r->pool;
   pf_progress_clear(p->progress);
-  r->code[item] = pf_cli_fail(PF_EXIT_MACHINERY, "%s: precfuzz itself died of it: %s",
+  r->share->code[item] = pf_cli_fail(PF_EXIT_MACHINERY, "%s: precfuzz itself died of it: %s",
                               p->name(p->user, item),
                               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended early");
 }
@@ -202,20 +217,19 @@ int pf_pool_run(const pf_pool *pool, int *code)
 {
   pf_pool_state r = {.pool = pool, .parent = getpid()};
   int ends[2];
-  r.share = pf_pool_memory(1, sizeof *r.share);
-  r.code = pf_pool_memory(pool->count, sizeof *r.code);
-  if (!r.share || !r.code)
+  r.share_size = sizeof *r.share + pool->count * sizeof r.share->code[0];
+  r.share = pf_pool_memory(r.share_size);
+  if (!r.share)
     return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
   if (pipe2(ends, O_CLOEXEC))
     return pf_cli_fail(PF_EXIT_MACHINERY, "no pipe: %s", strerror(errno));
   r.from = ends[0];
   r.to = ends[1];
   for (size_t i = 0; i < pool->count; i++)
-    r.code[i] = PF_POOL_LEFT;
+    r.share->code[i] = PF_POOL_LEFT;
   manage(&r);
-  memcpy(code, r.code, pool->count * sizeof *code);
-  munmap(r.code, (pool->count ? pool->count : 1) * sizeof *r.code);
-  munmap(r.share, sizeof *r.share);
+  memcpy(code, r.share->code, pool->count * sizeof *code);
+  pf_pool_memory_free(r.share, r.share_size);
   close(r.from);
   close(r.to);
   return r.result;

@@ -18,6 +18,8 @@ typedef struct pf_pool {
   int (*work)(void *user, pf_settings *s, size_t index);
   const char *(*name)(const void *user, size_t index);  /* for the message where a child dies */
   void *user;
+  void *shared;                 /* of pf_pool_memory, that items are written to */
+  size_t shared_size;           /* bytes */
   const char *doing;            /* for progress: "files looked at" */
   bool notices;                 /* tell what opening engines tells */
   double until;                 /* seconds of the progress; 0: no limit */
@@ -28,7 +30,8 @@ typedef struct pf_pool {
    exit code: whether engines could be opened and children made. */
 int pf_pool_run(const pf_pool *p, int *code);
 
-/* Zeroed memory that children share; NULL: none.  Never freed: it lives as long as the program. */
-void *pf_pool_memory(size_t count, size_t size);
+/* Zeroed memory that children share; NULL: none. */
+void *pf_pool_memory(size_t bytes);
+void pf_pool_memory_free(void *memory, size_t bytes);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "form_text.h"
 
-enum { LONG_CASE = 2000 };  /* characters */
+enum { LONG_CASE = 2000, LONG_SOURCE = 20000 };  /* characters */
 
 static const struct {
   const char *file, *start;
@@ -15,7 +15,7 @@ static const struct {
   /* no module's name: Python looks beside a script first */
   [PF_EMIT_PYTORCH] = {"with_pytorch.py", "python3 with_pytorch.py eager"},
   [PF_EMIT_NUMPY] = {"with_numpy.py", "python3 with_numpy.py"},
-  [PF_EMIT_C] = {"call.c", NULL},
+  [PF_EMIT_C] = {"case.c", "./case"},
 };
 
 const char *pf_bundle_program(pf_emit_target t)
@@ -26,7 +26,7 @@ const char *pf_bundle_program(pf_emit_target t)
 const char *pf_triage_says(pf_verdict v)
 {
   switch (v) {
-  case PF_VERDICT_IMPOSSIBLE: return "a number that no correct execution gives, in whatever order it adds";
+  case PF_VERDICT_IMPOSSIBLE: return "a number that no correct execution gives, however it adds";
   case PF_VERDICT_SPECIAL: return "NaN, infinity or a number where another of them is due";
   case PF_VERDICT_GUARD: return "it wrote outside its output";
   case PF_VERDICT_INPUT: return "it changed an operand";
@@ -48,11 +48,6 @@ static void print_title(const pf_bundle *b, FILE *to)
   fprintf(to, "# %s%s%s: `%s` of %s: %s\n\n", r->engine->name, r->engine->release ? " " : "",
           r->engine->release ? r->engine->release : "", pf_graph_of(c->graph)->torch, dtypes,
           pf_triage_says(r->verdict));
-}
-
-static const char *or_none(const char *text)
-{
-  return text && text[0] ? text : "";
 }
 
 static void print_number(const char *label, double v, FILE *to)
@@ -109,7 +104,8 @@ static void print_case(const pf_bundle *b, FILE *to)
   fprintf(to, "\n```\n\nin full in `" PF_BUNDLE_TEXT "`, as an archive in `" PF_BUNDLE_CASE
               "`; as it was found in `" PF_BUNDLE_FOUND "`. %s\n",
           b->minimized->now.finished ? "No simpler one was found that shows it."
-                                     : "Time was up before no simpler one was left.");
+          : b->as_found ? "It is the one that was found: simpler ones showed it, but not again."
+                        : "Time was up before no simpler one was left.");
 }
 
 static void print_steps(const pf_bundle *b, FILE *to)
@@ -130,17 +126,40 @@ static void print_steps(const pf_bundle *b, FILE *to)
   fputs("```\n", to);
 }
 
+/* What a program in C says of how it is compiled, without how it is run. */
+static void print_compilation(const char *text, FILE *to)
+{
+  const char *line = strstr(text, "cc -std"), *end = line ? strstr(line, " && ./case */") : NULL;
+  if (end)
+    fprintf(to, "    %.*s\n", (int)(end - line), line);
+}
+
 static void print_programs(const pf_bundle *b, FILE *to)
 {
   fputs("\n## Reproduce\n\n    ", to);
+  pf_machine_variables(false, to);
   pf_settings_command(b->settings, b->result, NULL, PF_BUNDLE_CASE, to);
-  fputs("\n\nWithout precfuzz:\n\n", to);
+  fputs("\n\nWithout precfuzz (Python asks its own libraries):\n\n", to);
+  for (int t = 0; t < PF_EMIT_TARGETS; t++) {
+    if (!b->program[t].text)
+      continue;
+    if (t == PF_EMIT_C)
+      print_compilation(b->program[t].text, to);
+    fputs("    ", to);
+    pf_machine_variables(b->result->engine->foreign, to);
+    fprintf(to, "%s\n", programs[t].start);
+  }
   for (int t = 0; t < PF_EMIT_TARGETS; t++)
-    if (!b->no_program[t][0])
-      fprintf(to, "    %s\n", programs[t].start);
-  for (int t = 0; t < PF_EMIT_TARGETS; t++)
-    if (b->no_program[t][0])
-      fprintf(to, "\nNo `%s`: %s.\n", programs[t].file, b->no_program[t]);
+    if (!b->program[t].text)
+      fprintf(to, "\nNo `%s`: %s.\n", programs[t].file, b->program[t].why);
+}
+
+/* Who maintains the library may have no other file than the report. */
+static void print_source(const pf_bundle *b, FILE *to)
+{
+  const char *text = b->program[PF_EMIT_C].text;
+  if (text && b->program[PF_EMIT_C].size <= LONG_SOURCE)
+    fprintf(to, "\n## %s\n\n```c\n%s```\n", programs[PF_EMIT_C].file, text);
 }
 
 void pf_bundle_report(const pf_bundle *b, FILE *to)
@@ -150,10 +169,11 @@ void pf_bundle_report(const pf_bundle *b, FILE *to)
   print_programs(b, to);
   print_case(b, to);
   print_steps(b, to);
-  if (or_none(b->result->said)[0])
+  if (b->result->said && b->result->said[0])
     fprintf(to, "\n## What it wrote to standard error\n\n```\n%s\n```\n", b->result->said);
   fputs("\n## Where it was seen\n\n", to);
   pf_machine_report(b, to);
+  print_source(b, to);
 }
 
 /* --- facts --------------------------------------------------------------------------------- */
