@@ -61,6 +61,8 @@ typedef struct pf_triage {
 /* Adds the crash files in a folder, in its folders too but for the output's, or a file as it is.  What
    cannot be read is told.  An exit code. */
 int pf_triage_collect(pf_triage *t, const char *path);
+/* By its name: what a fuzzing engine wrote, or *.case. */
+bool pf_triage_is_crash(const char *path);
 /* As a fuzz target reads it where a fuzzing engine wrote it, else as the commands do. */
 int pf_triage_read(const pf_triage *t, const char *path, pf_arena *a, pf_case_file *out);
 
@@ -129,7 +131,7 @@ const char *pf_triage_says(pf_verdict v);
 /* Lines of a table in Markdown: versions, processor, threads, MXCSR. */
 void pf_machine_report(const pf_bundle *b, FILE *to);
 /* The same as members of an object. */
-json_t *pf_machine_facts(const pf_bundle *b);
+json_t *pf_machine_facts(const pf_engine *e, int threads);
 
 /* --- over all bundles (triage_ci.c) -------------------------------------------------------- */
 
