@@ -40,6 +40,7 @@ int pf_cmd_random(int argc, char **argv);
 int pf_cmd_regress(int argc, char **argv);
 int pf_cmd_minimize(int argc, char **argv);
 int pf_cmd_triage(int argc, char **argv);
+int pf_cmd_report(int argc, char **argv);
 int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);

@@ -19,6 +19,7 @@ static const pf_command commands[] = {
   {"random", "judges random cases", pf_cmd_random},
   {"minimize", "makes the case that shows a finding small and simple", pf_cmd_minimize},
   {"triage", "groups crash files, and writes a bug report for each group", pf_cmd_triage},
+  {"report", "makes a page for looking, of a folder of cases, crashes or bundles", pf_cmd_report},
   {"regress", "replays the known findings: are they still there?", pf_cmd_regress},
   {"tolerance", "measures what the rules of other test suites are worth", pf_cmd_tolerance},
   {"strategies", "lists the strategies, step by step", pf_cmd_strategies},

@@ -61,6 +61,8 @@ typedef struct pf_triage {
 /* Adds the crash files in a folder, in its folders too but for the output's, or a file as it is.
    What cannot be read is told.  An exit code. */
 int pf_triage_collect(pf_triage *t, const char *path);
+/* By its name: what a fuzzing engine wrote, or *.case. */
+bool pf_triage_is_crash(const char *path);
 /* As a fuzz target reads it where a fuzzing engine wrote it, else as the commands do. */
 int pf_triage_read(const pf_triage *t, const char *path, pf_arena *a, pf_case_file *out);
 
@@ -126,9 +128,10 @@ const char *pf_triage_says(pf_verdict v);
 
 /* --- where it ran (triage_machine.c) --------------------------------------------------------- */
 
-/* A table in Markdown: versions, processor, threads, MXCSR; and as members of an object. */
+/* A table in Markdown: versions, processor, threads, MXCSR. */
 void pf_machine_report(const pf_bundle *b, FILE *to);
-json_t *pf_machine_facts(const pf_bundle *b);
+/* The same as members of an object. */
+json_t *pf_machine_facts(const pf_engine *e, int threads);
 /* Variables of the environment that decide which kernels libraries take, as a shell has them before
    a command: "NAME=VALUE " for each that is set.  threads: how many, too, which precfuzz says itself. */
 void pf_machine_variables(bool threads, FILE *to);

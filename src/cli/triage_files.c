@@ -32,9 +32,9 @@ static bool is_by_fuzzer(const char *path)
   return is;
 }
 
-static bool is_case(const char *name)
+bool pf_triage_is_crash(const char *path)
 {
-  return ends(name, ".case");
+  return is_by_fuzzer(path) || ends(path, ".case");
 }
 
 /* --- a folder ------------------------------------------------------------------------------ */
@@ -68,7 +68,7 @@ static int take(pf_triage *t, FTS *tree, FTSENT *entry)
       fts_set(tree, entry, FTS_SKIP);
     return PF_EXIT_CLEAN;
   case FTS_F:
-    if (is_by_fuzzer(entry->fts_path) || is_case(entry->fts_name))
+    if (pf_triage_is_crash(entry->fts_path))
       return pf_paths_add(&t->paths, entry->fts_path);
     t->passed_over++;
     return PF_EXIT_CLEAN;

@@ -67,7 +67,7 @@ static void describe_control(char *to, size_t size)
 #endif
 }
 
-static void look_at_machine(const pf_bundle *b, pf_machine *out)
+static void look_at_machine(const pf_engine *e, pf_machine *out)
 {
   char flags[8192], name[96];
   struct utsname u = {0};
@@ -79,7 +79,7 @@ static void look_at_machine(const pf_bundle *b, pf_machine *out)
   find_line("/proc/cpuinfo", "model name", out->cpu, sizeof out->cpu);
   find_line("/proc/cpuinfo", "flags", flags, sizeof flags);
   choose_features(flags, out->features, sizeof out->features);
-  pf_isa_of(b->result->engine, out->isa, sizeof out->isa);
+  pf_isa_of(e, out->isa, sizeof out->isa);
   describe_control(out->mxcsr, sizeof out->mxcsr);
 }
 
@@ -115,7 +115,7 @@ static void print_row(const char *label, const char *value, FILE *to)
 void pf_machine_report(const pf_bundle *b, FILE *to)
 {
   pf_machine m;
-  look_at_machine(b, &m);
+  look_at_machine(b->result->engine, &m);
   fputs("| | |\n|---|---|\n", to);
   print_row("engine", b->result->engine->version, to);
   print_row("ISA it tells of", m.isa, to);
@@ -127,17 +127,17 @@ void pf_machine_report(const pf_bundle *b, FILE *to)
   print_row("precfuzz", m.precfuzz, to);
 }
 
-json_t *pf_machine_facts(const pf_bundle *b)
+json_t *pf_machine_facts(const pf_engine *e, int threads)
 {
   pf_machine m;
   json_t *o = json_object();
-  look_at_machine(b, &m);
+  look_at_machine(e, &m);
   pf_json_set(&o, "precfuzz", pf_json_text(m.precfuzz));
   pf_json_set(&o, "system", pf_json_text(m.system));
   pf_json_set(&o, "cpu", pf_json_text(m.cpu));
   pf_json_set(&o, "features", pf_json_text(m.features));
   pf_json_set(&o, "isa", pf_json_text(m.isa));
-  pf_json_set(&o, "threads", json_integer(b->settings->session.options.opening.threads));
+  pf_json_set(&o, "threads", json_integer(threads));
   pf_json_set(&o, "environment", variables());
   pf_json_set(&o, "mxcsr", pf_json_text(m.mxcsr));
   return o;

@@ -227,6 +227,7 @@ json_t *pf_bundle_facts(const pf_bundle *b)
   pf_json_set(&o, "shows", json_pack("{s:i, s:i}", "times", after->times, "tries", after->tries));
   pf_json_set(&o, "finished", json_boolean(b->minimized->now.finished));
   pf_json_set(&o, "result", pf_json_result(b->settings, b->result, &where, NULL));
-  pf_json_set(&o, "machine", pf_machine_facts(b));
+  pf_json_set(&o, "machine", pf_machine_facts(b->result->engine,
+                                              b->settings->session.options.opening.threads));
   return o;
 }
