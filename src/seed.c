@@ -258,6 +258,7 @@ static pf_status make_layer(maker *m)
   PF_TRY(pick_vectors(m));
   for (int i = 0; i < m->o->tries && !m->stopped; i++)
     PF_TRY(make_case(m, i));
+  pf_weights_forget_all(m->w);
   return PF_OK;
 }
 

@@ -261,6 +261,12 @@ void pf_weights_forget_file(const pf_weights_file *f, size_t from, size_t bytes)
     pf_file_forget(f->data + begin, end - begin);
 }
 
+void pf_weights_forget_all(const pf_weights *w)
+{
+  for (size_t f = 0; f < w->file_count; f++)
+    pf_weights_forget_file(&w->file[f], 0, w->file[f].size);
+}
+
 void pf_weights_close(pf_weights *w)
 {
   for (size_t i = 0; i < w->file_count; i++) {

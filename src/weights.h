@@ -57,6 +57,8 @@ pf_status pf_weights_load(pf_weights *w, size_t i, pf_error *e);
 void pf_weights_forget(const pf_weights *w, size_t i, size_t from, size_t bytes);
 /* The same of a file; also what reading there brought in before it, and nothing beyond the file. */
 void pf_weights_forget_file(const pf_weights_file *f, size_t from, size_t bytes);
+/* Of all files: single elements read here and there bring in much around them. */
+void pf_weights_forget_all(const pf_weights *w);
 void pf_weights_close(pf_weights *w);
 
 /* Who watches long work. */
