@@ -1,22 +1,58 @@
-# Fuzzes by default:
+# Fuzzes every engine that is in it by default; scripts/image.sh has what else it does.
 #
 #   docker build -t precfuzz .
-#   docker run --rm --network none --cap-drop ALL --security-opt no-new-privileges precfuzz
-#   docker run --rm -e FUZZ_SECONDS=3600 -v precfuzz:/precfuzz/build/fuzz precfuzz
+#   docker run --rm precfuzz                                          # for 60 s
+#   docker run --rm -v precfuzz:/data precfuzz fuzz 3600              # corpora and crashes are kept
+#   docker run --rm -v "$PWD:/data" precfuzz check case.txt           # any command of precfuzz
+#   docker run --rm precfuzz test
+#   docker run --rm precfuzz isas onednn
 #
-# The volume keeps corpora and crashes.  Any command may follow: `precfuzz make test`.
+# It needs neither network nor privileges, and runs as any user:
+#
+#   docker run --rm --network none --cap-drop ALL --security-opt no-new-privileges \
+#     --read-only --tmpfs /tmp --user 12345 precfuzz
 ARG BASE=debian:trixie-slim
-FROM ${BASE}
 
-# A layer of its own, made again only when what is needed changes.
+# What it runs on: both fuzzing engines, the exact oracle, the libraries.  Nothing of precfuzz is
+# needed here, so that a change to it installs nothing again.
+FROM ${BASE} AS runtime
+RUN apt-get update && apt-get install -y --no-install-recommends \
+      afl++ clang jq libcmocka0 libgmp10 libjansson4 libmpfr6 libnettle8t64 libprotobuf-c1 libzip5 \
+      python3-jsonschema tini \
+      libblas3 libblis4-pthread libdnnl3.6 libonnxruntime1.21 libopenblas0-pthread \
+      libxnnpack0.20241108 && \
+    rm -rf /var/lib/apt/lists/*
+
+# What builds it, beside that; the libraries' headers only so that tests hold our numbers against them.
+FROM runtime AS tools
 COPY scripts/setup.sh /tmp/
-RUN /tmp/setup.sh && rm -rf /tmp/setup.sh /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends \
+      libdnnl-dev libonnxruntime-dev libpthreadpool-dev libxnnpack-dev && \
+    /tmp/setup.sh && rm -rf /tmp/setup.sh /var/lib/apt/lists/*
 
-RUN useradd --uid 1000 --home-dir /precfuzz --no-create-home fuzz && \
-    install -d -o fuzz -g fuzz /precfuzz
-USER fuzz
+FROM tools AS build
 WORKDIR /precfuzz
-COPY --chown=fuzz:fuzz . .
-RUN make && mkdir build/fuzz
+ARG WERROR=
+COPY Makefile ./
+COPY bench/bench.mk bench/
+COPY include include
+COPY oracle oracle
+COPY src src
+COPY fuzz fuzz
+COPY examples examples
+RUN make WERROR=${WERROR}
+# Built on one machine, run on another: without the tests that are for this processor alone, and
+# without sanitizers and other optimisation, of which nothing in here changes what they see.
+COPY tests tests
+RUN make -j"$(nproc)" tests WERROR=${WERROR} NATIVE= SANITIZED= VALUES= VERDICTS=
+COPY . .
+RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
-CMD ["make", "fuzz"]
+FROM runtime
+RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data
+COPY --from=build /precfuzz /precfuzz
+USER fuzz
+# Where a user's files are mounted, and what is found is kept.
+WORKDIR /data
+ENTRYPOINT ["tini", "--", "/precfuzz/scripts/image.sh"]
+CMD ["fuzz"]

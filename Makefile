@@ -1,11 +1,18 @@
 # precfuzz: build, test and fuzz.  GNU make.
 #
 #   make              build/precfuzz and build/replay/*; where clang and AFL++ are, all fuzzers
-#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60
+#   make fuzz         sets up what is missing, fuzzes TARGET=fuzz_matmul for FUZZ_SECONDS=60, divided
+#                     between our own orders and the libraries that are there (or ENGINES='...')
 #   make test         sets up what is missing, builds and runs all tests
+#   make test-pytorch do the rows describe PyTorch, as recorded and as installed?  docs/pytorch.md
 #   make test-faults  both fuzzing engines must find each planted fault
+#   make test-models  what is read of models, against their Python libraries and on real models
+#   make test-triage  triage must sort crash files of both engines by the faults planted
 #   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
+#   make inductor     graphs for the engine inductor, by PyTorch (minutes; docs/engines.md)
+#   make torch-ops    operators for the engine torch-ops, by C++ (docs/engines.md)
 #   make setup        installs what is missing (root, apt), or says what is
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean
@@ -15,21 +22,25 @@
 -include config.mk
 
 CLANG  ?= clang
+PROTOC ?= protoc-c
 AFL_CC ?= afl-clang-fast
+PYTHON ?= python3
 CFLAGS ?= -O2 -g
 SAN    ?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LIBS   ?= -ljansson -lmpfr -lgmp -lm -ldl
+LIBS   ?= -ljansson -lzip -lprotobuf-c -lnettle -lmpfr -lgmp -lm -ldl
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
 FUZZ_SECONDS ?= 60
 TARGET       ?= fuzz_matmul
+ENGINES      ?=
 # What libFuzzer runs: libfuzzer, or asan for the build with sanitizers.
 FLAVOUR      ?= libfuzzer
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
-BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests -MMD -MP
+BASE := -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -Isrc -Ioracle -Ifuzz -Itests \
+        -isystem build/protobuf -MMD -MP
 # Behind everything else: a contracted or reordered sum is not the sum that is claimed.
 FP   := -ffp-contract=off -fno-fast-math
 
@@ -37,7 +48,8 @@ SRC     := $(filter-out src/cli/%,$(wildcard src/*.c src/*/*.c))
 CLI     := $(wildcard src/cli/*.c)
 TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
 SHARED  := $(filter-out fuzz/fuzz_%.c fuzz/replay.c,$(wildcard fuzz/*.c))
-LIB     := $(SRC) $(wildcard oracle/*.c) $(SHARED)
+PROTO   := $(patsubst src/%.proto,build/protobuf/%.pb-c.c,$(wildcard src/*.proto))
+LIB     := $(SRC) $(PROTO) $(wildcard oracle/*.c) $(SHARED)
 TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS := $(wildcard tests/test_*.sh)
 EXAMPLES := $(patsubst examples/%.c,build/plugin/%.so,$(wildcard examples/*.c))
@@ -54,7 +66,8 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-faults seeds install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor torch-ops \
+  install clean programs examples libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -70,7 +83,7 @@ afl: $(AFL)
 # kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
 # half of its time: all else is compiled without coverage.  (replay.c is AFL++'s main.)
 GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*.c \
-         src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
+         src/npz*.c src/onnx*.c src/gguf*.c src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
          src/case.c src/operand.c src/engine.c fuzz/replay.c
 
 # One compiler with its flags, its objects in build/obj/NAME.  They are made again when the command
@@ -79,7 +92,7 @@ GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*
 define flavour
 guide_$1 = $2 $(BASE) $(CFLAGS) $3 $4 $(FP)
 compile_$1 = $(or $5,$2) $(BASE) $(CFLAGS) $3 $(FP)
-build/obj/$1/%.o: %.c build/obj/$1/command
+build/obj/$1/%.o: %.c build/obj/$1/command | $(PROTO)
 	@mkdir -p $$(@D)
 	@echo '  $2 $$@'
 	@$$(if $$(filter $(GUIDE),$$<),$$(guide_$1),$$(compile_$1)) $(if $(filter 1,$(WERROR)),-Werror) \
@@ -89,6 +102,12 @@ build/obj/$1/command: FORCE
 	@echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' | cmp -s - $$@ || \
 	  echo '$$(guide_$1) $$(compile_$1) $$(GUIDE)' >$$@
 endef
+
+# What protobuf-c makes of a description: before anything is compiled, as it makes headers, too.
+build/protobuf/%.pb-c.c: src/%.proto
+	@mkdir -p $(@D)
+	@echo '  $(PROTOC) $@'
+	@$(PROTOC) -Isrc --c_out=$(@D) $< 2>$@.log || { cat $@.log >&2; exit 1; }
 
 # $(call objects,NAME,SOURCES)
 objects = $(patsubst %.c,build/obj/$1/%.o,$2)
@@ -151,9 +170,11 @@ build/plugin/fake_blas64.so: tests/plugins/fake_blas.c
 build/plugin/fake_dnnl.so: src/engines/onednn_abi.h
 build/plugin/fake_ort.so: src/engines/ort_abi.h
 build/plugin/fake_xnnpack.so: src/engines/xnnpack_abi.h
+build/plugin/fake_torch.so: src/engines/torch_abi.h src/engines/onednn_abi.h tests/plugins/fake_torch.h
+build/plugin/fake_inductor.so: src/engines/torch_abi.h tests/plugins/fake_torch.h
 
 # What certified arithmetic promises must hold whatever is made of it.
-CERTIFIED := test_certified test_enclosure_block test_enclosure_same
+CERTIFIED := test_certified test_enclosure_block test_enclosure_loops test_enclosure_same
 NUMERIC   := $(wildcard src/enclosure*.c src/reference*.c src/round*.c src/format*.c src/set*.c) \
              $(patsubst %,src/%.c,bound certified special)
 define native
@@ -164,7 +185,19 @@ NATIVE += $$(CERTIFIED:%=build/test-$1/%)
 endef
 $(eval $(call native,cc-native,$(CC)))
 $(eval $(call native,clang-native,$(CLANG)))
-CHECKS := $(TESTS:%=build/test-san/%) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE)
+
+# Everything between the bytes of a case and its verdict, by each of the flavours of the generator.
+VERDICT := $(NUMERIC) $(wildcard src/values*.c src/form_fuzz*.c src/form_archive*.c src/case*.c \
+           src/operand*.c src/problem*.c src/scale*.c src/dtype*.c src/row*.c src/interpret*.c \
+           src/engine_reference*.c src/legalise*.c src/check*.c src/rule*.c src/session*.c oracle/*.c)
+define verdicts
+$(eval $(call link,build/verdicts-$1,$1,tests,$(VERDICT),,-lcmocka $(LIBS),\
+  $(call objects,cc,$(filter-out $(VERDICT),$(LIB)))))
+VERDICTS += build/verdicts-$1/test_verdicts
+endef
+$(foreach flavour,cc-O0 cc-O3 clang-O0 clang-O3,$(eval $(call verdicts,$(flavour))))
+SANITIZED := $(TESTS:%=build/test-san/%)
+CHECKS := $(SANITIZED) $(TESTS:%=build/test/%) $(VALUES) $(NATIVE) $(VERDICTS)
 tests: $(CHECKS) $(PLUGINS)
 
 include bench/bench.mk
@@ -179,15 +212,50 @@ test: setup
 
 fuzz: setup
 	+@$(BUILD) programs build/$(FLAVOUR)/$(TARGET) build/afl/$(TARGET)
-	@FLAVOUR=$(FLAVOUR) scripts/fuzz.sh $(TARGET) $(FUZZ_SECONDS)
+	@FLAVOUR=$(FLAVOUR) scripts/fuzz_each.sh $(TARGET) $(FUZZ_SECONDS) $(ENGINES)
+
+test-pytorch:
+	+@$(BUILD) programs
+	@scripts/conformance.sh all build/pytorch
 
 test-faults: setup
 	+@$(BUILD) programs build/libfuzzer/$(TARGET) build/afl/$(TARGET)
 	@scripts/test_faults.sh $(TARGET) $(FAULTS)
 
+test-models: setup
+	@scripts/models.sh build/models
+	+@$(BUILD) build/precfuzz
+	@MODELS_LARGE=1 TEST_SECONDS=1800 scripts/test.sh tests/test_models.sh
+
+test-triage: setup
+	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
+	@scripts/test_triage.sh
+
 seeds:
 	+@$(BUILD) programs
 	@scripts/seeds.sh corpus/seeds
+
+# Seeds are minimized by both engines' builds of the target.
+corpus: setup
+	@scripts/models.sh build/models
+	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
+	@scripts/seeds.sh corpus/seeds
+	@scripts/corpus.sh corpus
+
+# Of what one processor compiles another with fewer instructions can run nothing.
+inductor:
+	OMP_NUM_THREADS=1 $(PYTHON) scripts/inductor_compile.py --jobs $(JOBS) build/inductor
+
+# Operators of libtorch for the engine torch-ops; needs its headers (libtorch-dev), or a wheel's:
+# TORCH=.../site-packages/torch.
+CXX   ?= c++
+TORCH ?=
+torch-ops: build/torch/ops.so
+build/torch/ops.so: src/engines/torch_ops_shim.cpp
+	@mkdir -p $(@D)
+	@echo '  $(CXX) $@'
+	@$(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -shared $< -o $@ \
+	  $(if $(TORCH),-isystem $(TORCH)/include -L$(TORCH)/lib) -ltorch_cpu -lc10
 
 install:
 	+@$(BUILD) programs
@@ -197,6 +265,10 @@ install:
 	install -m 644 include/precfuzz/engine.h $(DESTDIR)$(PREFIX)/include/precfuzz
 	install build/precfuzz $(DESTDIR)$(PREFIX)/bin
 	install $(TARGETS:%=build/replay/%) $(DESTDIR)$(PREFIX)/libexec/precfuzz
+	if [ -f build/inductor/manifest ]; then install -d $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor && \
+	  install build/inductor/* $(DESTDIR)$(PREFIX)/lib/precfuzz/inductor; fi
+	if [ -f build/torch/ops.so ]; then install -D -t $(DESTDIR)$(PREFIX)/lib/precfuzz/torch \
+	  build/torch/ops.so; fi
 
 clean:
 	rm -rf build

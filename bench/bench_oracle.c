@@ -102,31 +102,26 @@ static void judge_element(subject *s, pf_encloser *e, int asks, int64_t i, pf_ta
   bool settled = true;
   pf_enclose_inside(e, i, enclosure);
   for (int a = 0; a < asks; a++)
-    settled &= s->got[a][i] >= enclosure[a].set.lo && s->got[a][i] <= enclosure[a].set.hi;
+    settled &= pf_tally_settles(&enclosure[a], s->got[a][i]);
   if (!settled)
     pf_enclose(e, i, enclosure);
   for (int a = 0; a < asks; a++)
-    if (settled)
-      tally[a].judged++;
-    else
-      pf_tally_element(&tally[a], &enclosure[a], s->got[a][i]);
+    pf_tally_element(&tally[a], &enclosure[a], s->got[a][i]);
 }
 
 static void judge(subject *s, int asks, pf_tally *tally)
 {
   pf_encloser *e = open_encloser(s, asks);
   pf_span span[ROWS];
-  int64_t inside[PF_BLOCK];
-  memset(inside, -1, sizeof inside);
+  uint64_t inside = ((uint64_t)1 << OUTPUTS) - 1;
   pf_enclose_block(e, 0, OUTPUTS, span);
   for (int a = 0; a < asks; a++)
-    pf_span_compare(e, &span[a], s->got[a], OUTPUTS, inside);
+    inside &= pf_span_compare(e, &span[a], s->got[a], OUTPUTS);
+  for (int a = 0; a < asks; a++)
+    tally[a].judged += __builtin_popcountll(inside);
   for (int64_t i = 0; i < OUTPUTS; i++)
-    if (!inside[i])
+    if (!(inside >> i & 1))
       judge_element(s, e, asks, i, tally);
-    else
-      for (int a = 0; a < asks; a++)
-        tally[a].judged++;
 }
 
 static void run_judged(void *state)

@@ -36,6 +36,11 @@ void pf_counters_add(pf_counters *c, uint64_t elements, uint64_t products, int64
   __atomic_fetch_add(&c->by_work[bin_of(work)], 1, __ATOMIC_RELAXED);
 }
 
+void pf_counters_add_known(pf_counters *c)
+{
+  __atomic_fetch_add(&c->known, 1, __ATOMIC_RELAXED);
+}
+
 double pf_counters_median_work(const pf_counters *c)
 {
   uint64_t cases = 0, below = 0;

@@ -12,6 +12,7 @@ typedef struct pf_counters {
   uint64_t executions;  /* cases examined */
   uint64_t elements;    /* judged */
   uint64_t products;    /* the sum of their K */
+  uint64_t known;       /* findings that are known, which end nothing */
   uint64_t work;        /* the sum of all cases' B*M*N*K */
   uint64_t by_work[PF_WORK_BINS];
 } pf_counters;
@@ -20,6 +21,7 @@ typedef struct pf_counters {
 pf_counters *pf_counters_map(const char *path);
 /* One more case; may be called by several processes at a time. */
 void pf_counters_add(pf_counters *c, uint64_t elements, uint64_t products, int64_t work);
+void pf_counters_add_known(pf_counters *c);
 /* The middle of the bin that holds the median of the cases' work; NaN where there was none. */
 double pf_counters_median_work(const pf_counters *c);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "finding.h"
 #include "form_archive.h"
 #include "form_fuzz.h"
 #include "form_text.h"
@@ -24,6 +25,18 @@ typedef struct pf_harness {
 } pf_harness;
 
 static pf_harness harness;
+
+/* What all but one case in a million need, bytes. */
+enum { CASE_BYTES = 1 << 18, WORK_BYTES = 1 << 21 };
+
+/* Memory that a rare case needs is taken, and touched, at once: then what the process holds does not
+   grow as such cases come by. */
+static pf_status take_memory(pf_arena *a, size_t bytes)
+{
+  const void *taken = pf_alloc(a, bytes);
+  pf_arena_reset(a);
+  return taken ? PF_OK : PF_NO_MEMORY;
+}
 
 static pf_status open_session(const pf_target *t, pf_error *e)
 {
@@ -46,6 +59,10 @@ static pf_status open_session(const pf_target *t, pf_error *e)
     if (!harness.counters)
       s = pf_fail(e, PF_BAD_INPUT, 0, "PRECFUZZ_STATS: cannot map %s", stats);
   }
+  if (!s)
+    s = take_memory(&harness.session.cases, CASE_BYTES);
+  if (!s)
+    s = take_memory(&harness.session.work, WORK_BYTES);
   return s ? s : pf_mpfr_oracle_new(&harness.session.oracle);
 }
 
@@ -86,27 +103,6 @@ static void print_reproducer(const pf_result *r)
   fprintf(stderr, "%s FILE\n", harness.fuzz_form ? " --form fuzz" : "");
 }
 
-/* One frame a rule, so that those who group by frames see what was broken. */
-__attribute__((noinline, noreturn)) static void contract_broken(void)
-{
-  abort();
-}
-
-__attribute__((noinline, noreturn)) static void graph_promise_broken(void)
-{
-  abort();
-}
-
-__attribute__((noinline, noreturn)) static void rows_disagree(void)
-{
-  abort();
-}
-
-__attribute__((noinline, noreturn)) static void familiar_rule_broken(void)
-{
-  abort();
-}
-
 __attribute__((noinline, noreturn)) static void oracles_differ(void)
 {
   abort();
@@ -129,24 +125,28 @@ static void report_difference(const pf_session *s, const pf_case *c)
 
 static void on_result(void *user, const pf_result *r)
 {
-  char signature[PF_SIGNATURE_TEXT];
-  (void)user;
-  if (!pf_verdict_is_finding(r->verdict) || pf_regressions_find(&harness.known, r))
+  pf_finding f;
+  pf_session *s = user;
+  if (!pf_verdict_is_finding(r->verdict))
     return;
-  pf_signature(r, signature, sizeof signature);
-  fprintf(stderr, "ASSERTION FAILED: precfuzz: %s\n    case      ", signature);
+  if (pf_regressions_find(&harness.known, r)) {
+    if (harness.counters)
+      pf_counters_add_known(harness.counters);
+    return;
+  }
+  pf_arena_reset(&s->scratch);
+  (void)pf_finding_of(r, &s->oracle, &s->scratch, &f);  /* without memory the step is unknown */
+  fprintf(stderr, "ASSERTION FAILED: precfuzz: %s\n    case      ", f.signature);
   pf_text_print(r->problem->what, stderr);
+  if (r->problem->what->origin)
+    fprintf(stderr, "\n    origin    %s", r->problem->what->origin);
   fputs("\n    ", stderr);
   pf_report_line(r, stderr);
   pf_report_worst(r, stderr);
+  if (f.at[0])
+    fprintf(stderr, "    at        %s\n", f.at);
   print_reproducer(r);
-  if (pf_rule_is_familiar(&r->rule))
-    familiar_rule_broken();
-  switch (r->rule.kind) {
-  case PF_RULE_GRAPH: graph_promise_broken();
-  case PF_RULE_AGREE: rows_disagree();
-  default: contract_broken();
-  }
+  pf_abort_as(pf_finding_hash(&f));
 }
 
 /* The default engines differ in their order only: one an input, picked by its bytes, shows as much
@@ -183,7 +183,7 @@ int pf_harness_examine(const uint8_t *data, size_t size)
     if (pf_fuzz_decode(data, size, NULL, &s->cases, &c))
       return 0;
   }
-  pf_session_examine(s, &c, on_result, NULL);
+  pf_session_examine(s, &c, on_result, s);
   if (s->differing)
     report_difference(s, &c);
   if (harness.counters)

@@ -48,4 +48,8 @@ int pf_harness_open(const pf_target *t);
 /* One input: prints and aborts on a finding that is not known.  Returns 0. */
 int pf_harness_examine(const uint8_t *data, size_t size);
 
+/* Ends the process for a finding with this hash (pf_finding_hash): in one of 64 functions, so that
+   those who group crashes by frames see which it is.  frames.c */
+_Noreturn void pf_abort_as(uint64_t hash);
+
 #endif

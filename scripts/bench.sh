@@ -156,7 +156,7 @@ afl_rate() # program folder seconds
 
 run_engine() # mode target repetition
 {
-  local program run=$folder/run rate executions products mean median
+  local program run=$runs/run rate executions products mean median
   program=$(program_of "$1" "$2")
   [ -x "$program" ] || die "$program is not built: make bench does"
   say "engines: $1 $2, repetition $3 of $BENCH_ENGINE_REPS"
@@ -196,7 +196,7 @@ run_workers()
       say "workers: $workers, repetition $repetition of $BENCH_ENGINE_REPS"
       pids=()
       for i in $(seq $workers); do
-        libfuzzer_rate "$program" "$folder/run.$i" "$BENCH_SECONDS" "$repetition" 2 \
+        libfuzzer_rate "$program" "$runs/run.$i" "$BENCH_SECONDS" "$repetition" 2 \
           >"$folder/rate.$i" &
         pids+=($!)
       done
@@ -316,6 +316,10 @@ $BENCH_SECONDS s; scripts $BENCH_BASELINE_REPS of $BENCH_BASELINE_SECONDS s"
 rm -rf "$folder"
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd) samples=$folder/samples.tsv
+# Engines write each new input to a file of its own: what a disk makes of that, after all that was
+# deleted between runs, is not the target's.
+runs=$folder
+[ ! -w /dev/shm ] || runs=$(mktemp -d /dev/shm/precfuzz-bench.XXXXXX)
 : >"$samples"
 begin=$SECONDS took=''
 describe_machine
@@ -324,6 +328,7 @@ for part in $BENCH_PARTS; do
   "run_$part"
   took+=" $part $((SECONDS - part_begin)) s,"
 done
+[ "$runs" = "$folder" ] || rm -r "$runs"
 fact Took "$((SECONDS - begin)) s:${took%,}"
 scripts/bench_doc.sh "$folder" "$BENCH_DOC"
 say "wrote $BENCH_DOC/performance.md in $((SECONDS - begin)) s"

@@ -1,24 +1,34 @@
 #!/bin/bash
 # Fuzzes one target with libFuzzer and AFL++ side by side.
 #
-#   fuzz.sh TARGET SECONDS [FOLDER]
+#   fuzz.sh TARGET SECONDS [FOLDER [INPUTS...]]
 #
+# INPUTS are folders to take inputs from, too: another run's.
 # FOLDER (build/fuzz/TARGET) is kept from run to run, so that a run goes on where the last one ended:
-#   corpus/        what a run begins with: the seeds, and libFuzzer's minimised union of all that was
-#                  found before
+#   corpus/        what a run begins with: the seeds, those of corpus/files/TARGET among them, and
+#                  libFuzzer's minimised union of all that was found before
 #   libfuzzer/     inputs that libFuzzer found in this run;  afl/  the same of AFL++
 #   crashes/       every input that aborted, timed out or ran out of memory
 #   findings.txt   the report of each finding, one a signature (findings.sh)
+#   totals         of this run: executions, products, results that are known, seconds, findings
+# SEEDS names a folder of more seeds, those of precfuzz seed say.
 # The environment's PRECFUZZ_* settings hold; the known findings, those of corpus/regressions unless
-# PRECFUZZ_KNOWN names others, do not end a run.  FLAVOUR=asan takes libFuzzer's build with sanitizers.
+# PRECFUZZ_KNOWN names others, do not end a run.  FLAVOUR=asan takes libFuzzer's build with
+# sanitizers; TABLE=no leaves out the table of strategies.
 # Exit status: 0 no finding, 1 findings, 3 the machinery failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/engines.sh
 
 target=$1 seconds=$2 folder=${3:-build/fuzz/$1}
+seeds=()
+for dir in corpus/{seeds,recorded,models} "corpus/files/$target" ${SEEDS:+"$SEEDS"}; do
+  [ ! -d "$dir" ] || seeds+=("$dir")
+done
+[ -z "${SEEDS:-}" ] || [ -d "$SEEDS" ] || { echo "fuzz: SEEDS: $SEEDS is no folder" >&2; exit 2; }
 libfuzzer=build/${FLAVOUR:-libfuzzer}/$target afl=build/afl/$target
 crashes=$folder/crashes
+inputs=("${@:4}")
 mkdir -p "$folder"/{corpus,libfuzzer,crashes,tmp}
 TMPDIR=$(cd "$folder/tmp" && pwd)  # the folder may be all that can be written
 export TMPDIR
@@ -38,9 +48,9 @@ die()
 # to crashes/ and are not fuzzed from.
 gather()
 {
-  local from=("$folder/corpus" "$folder/libfuzzer") dir log=$folder/merge.log
+  local from=("$folder/corpus" "$folder/libfuzzer" "${inputs[@]}") dir log=$folder/merge.log
   take_regressions
-  for dir in corpus/seeds "$folder/regressions" "$folder/afl/default/queue"; do
+  for dir in "${seeds[@]}" "$folder/regressions" "$folder/afl/default/queue"; do
     [ ! -d "$dir" ] || from+=("$dir")
   done
   keep_afl_crashes
@@ -68,7 +78,7 @@ take_regressions()
 keep_seeds()
 {
   local file sum
-  for file in corpus/seeds/*; do
+  find "${seeds[@]}" -type f | while IFS= read -r file; do
     sum=$(sha1sum <"$file" | cut -c 1-40)  # as libFuzzer names its files
     [ "$crashes/crash-$sum" -nt "$folder/begin" ] || cp "$file" "$folder/merged/$sum"
   done
@@ -150,14 +160,17 @@ stop_engines()
 # A target that judges counts as it does so, in a file for each engine.
 judges() { [ -s "$folder/libfuzzer.stats" ]; }
 
-# executions, elements and products so far; of a target that does not judge what the engine says
+# executions, elements, products and known results so far; of a target that does not judge what the
+# engine says
 counters()
 {
-  if judges; then od -An -v -t u8 -w24 -N 24 "$folder/$1.stats" 2>/dev/null | grep . || echo 0 0 0; else
+  if judges; then
+    od -An -v -t u8 -w32 -N 32 "$folder/$1.stats" 2>/dev/null | grep . || echo 0 0 0 0
+  else
     case $1 in
-      afl) sed -n 's/^execs_done *: \([0-9]*\).*/\1 0 0/p' "$folder/afl/default/fuzzer_stats" ;;
-      *) grep -ao '^#[0-9][0-9]*' "$folder/libfuzzer.log" | sed -n '$s/^#\(.*\)/\1 0 0/p' ;;
-    esac 2>/dev/null | grep . || echo 0 0 0
+      afl) sed -n 's/^execs_done *: \([0-9]*\).*/\1 0 0 0/p' "$folder/afl/default/fuzzer_stats" ;;
+      *) grep -ao '^#[0-9][0-9]*' "$folder/libfuzzer.log" | sed -n '$s/^#\(.*\)/\1 0 0 0/p' ;;
+    esac 2>/dev/null | grep . || echo 0 0 0 0
   fi
 }
 files() { find "$@" -type f ! -name README.txt 2>/dev/null | wc -l; }
@@ -195,13 +208,15 @@ watch_engines()
 
 summary()
 {
-  local engine executions products
+  local engine executions products known all=(0 0 0)
   printf '\n%-10s %14s %10s %24s %10s\n' '' executions 'per s' 'judged products per s' 'new inputs'
   for engine in libfuzzer afl; do
-    read -r executions _ products < <(counters $engine)
+    read -r executions _ products known < <(counters $engine)
+    all=($((all[0] + executions)) $((all[1] + products)) $((all[2] + known)))
     printf '%-10s %14d %10d %24d %10d\n' "$(name_of $engine)" "$executions" \
       $((executions / elapsed)) $((products / elapsed)) "$(new_inputs $engine)"
   done
+  totals="${all[*]} $elapsed"
 }
 
 name_of() { case $1 in afl) echo AFL++ ;; *) echo libFuzzer ;; esac; }
@@ -231,9 +246,9 @@ graph_table()
 stopped='' failed='' libfuzzer_pid='' afl_pid='' found=0 begin=$SECONDS
 trap 'stop_engines' EXIT
 trap 'stopped=yes' INT TERM HUP
-rm -f "$folder"/{libfuzzer,afl}.{stats,log}
+rm -f "$folder"/{libfuzzer,afl}.{stats,log} "$folder/totals"
 touch "$folder/begin"
-echo "fuzz: $target for $seconds s, libFuzzer and AFL++ from $(files corpus/seeds) seeds and what \
+echo "fuzz: $target for $seconds s, libFuzzer and AFL++ from $(files "${seeds[@]}") seeds and what \
 $folder holds"
 gather
 echo "fuzz: begins with $(files "$folder/corpus") inputs"
@@ -249,6 +264,7 @@ keep_afl_crashes
 summary
 echo
 scripts/findings.sh "$target" "$folder" || found=$?
-! judges || graph_table
+echo "$totals $(cut -f 1 "$folder/tmp/signatures" | sort -u | wc -l)" >"$folder/totals"
+! judges || [ "${TABLE:-}" = no ] || graph_table
 [ -z "$failed" ] || die "ended early:$failed"
 exit $found

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what building and fuzzing need and this machine lacks: as root, with apt.  Elsewhere it
-# says what to install and exits 3.  Nothing missing: silent.
+# says what to install and exits 3.  Nothing missing: silent.  The small ones of the libraries that
+# are judged where they are there are installed, too, but nothing fails without them.
 #
 #   setup.sh [bench|python]    also what make bench needs; or what make bench-python does
 set -euo pipefail
@@ -35,13 +36,17 @@ look()
   has "$CLANG" || missing+=(clang)
   has "$AFL_CC" && has afl-fuzz || missing+=(afl++)
   has jq || missing+=(jq)
+  has protoc-c || missing+=(protobuf-c-compiler)
   has_validator || missing+=(python3-jsonschema)
   if has "$CC"; then
     has_header mpfr.h || missing+=(libmpfr-dev)
     has_header jansson.h || missing+=(libjansson-dev)
+    has_header zip.h || missing+=(libzip-dev)
+    has_header protobuf-c/protobuf-c.h || missing+=(libprotobuf-c-dev)
+    has_header nettle/sha2.h || missing+=(nettle-dev)
     has_cmocka || missing+=(libcmocka-dev)
   else
-    missing+=(libmpfr-dev libjansson-dev libcmocka-dev)
+    missing+=(libmpfr-dev libjansson-dev libcmocka-dev libzip-dev libprotobuf-c-dev nettle-dev)
   fi
   ! has "$CLANG" || has_runtime || missing+=("$(runtime_package)")
   case $what in
@@ -72,15 +77,28 @@ runtime_package()
   echo "libclang-rt-${version%%.*}-dev"
 }
 
+# As adapters look for them; a library's file and its package.
+look_for_libraries()
+{
+  local there pair
+  there=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null) || true
+  missing=()
+  for pair in libopenblas.so.0:libopenblas0-pthread libblis.so.4:libblis4-pthread; do
+    [[ $there = *"${pair%:*} "* ]] || missing+=("${pair#*:}")
+  done
+}
+
+can_install() { [ "$(id -u)" = 0 ] && has apt-get; }
+
 install()
 {
   local said
   echo "setup: installing ${missing[*]}"
-  apt-get -o DPkg::Lock::Timeout=600 -qq update
+  apt-get -o DPkg::Lock::Timeout=600 -qq update || true  # what comes of it shows below
   said=$(DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq -y install \
     --no-install-recommends "${missing[@]}" </dev/null 2>&1) || {
     printf '%s\nsetup: apt-get failed, see above\n' "$said" >&2
-    exit 3
+    return 1
   }
   hash -r
 }
@@ -88,13 +106,19 @@ install()
 # Twice, as what clang still lacks can be asked only of a clang that is there.
 for _ in 1 2; do
   look
-  [ ${#missing[@]} != 0 ] || exit 0
-  if [ "$(id -u)" != 0 ] || ! has apt-get; then
+  [ ${#missing[@]} != 0 ] || break
+  can_install || {
     echo "setup: missing: ${missing[*]}" >&2
     echo "setup: on Debian, run: sudo apt-get install ${missing[*]}" >&2
     exit 3
-  fi
-  install
+  }
+  install || exit 3
 done
 look
 [ ${#missing[@]} = 0 ] || { echo "setup: still missing: ${missing[*]}" >&2; exit 3; }
+
+look_for_libraries
+if [ ${#missing[@]} != 0 ]; then
+  can_install && install ||
+    echo "setup: libraries that could be judged, too, are not there: ${missing[*]}"
+fi

@@ -10,7 +10,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
-export RESULTS=build/results
+export RESULTS=${RESULTS:-build/results}
 export TEST_SECONDS=${TEST_SECONDS:-280}
 rm -rf "$RESULTS"
 mkdir -p "$RESULTS"

@@ -5,7 +5,9 @@
 #
 # Each search gets FAULT_SECONDS (60) and the seeds that do not show the fault by themselves;
 # fuzz_cast, whose inputs are no cases, begins with none.  What was found must be a finding without
-# a fuzzing engine, too: of the fault's engine under `precfuzz check`, or of fuzz_cast itself.
+# a fuzzing engine, too: of the fault's engine under `precfuzz check`, or of fuzz_cast itself.  Cases
+# are minimized, and printed with the time that it took; behind the semicolons in src/faults/faults.h
+# stands the least that shows each fault.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/engines.sh
@@ -22,6 +24,7 @@ case $target in
     plant() { export PRECFUZZ_CAST_FAULT=$1; }
     judge() { PRECFUZZ_CAST_FAULT=$1 build/replay/fuzz_cast "$2" 2>&1; } # fault file
     seeds() { :; }
+    least() { :; }
     ;;
   *)
     export found=1
@@ -35,6 +38,12 @@ case $target in
     plant() { export PRECFUZZ_ENGINES=fault:$1; }
     judge() { PRECFUZZ_ENGINES=fault:$1 build/precfuzz check "$2" 2>&1; } # fault file
     seeds() { ls corpus/seeds/*; }
+    least() # fault file output
+    {
+      PRECFUZZ_ENGINES=fault:$1 build/precfuzz minimize "$2" -o "$3" |
+        sed -n 's/^ *case  */    /p; s/^ *minimized /    /p'
+      shows "$1" "$3" || { echo '    minimized: not shown any more'; return 1; }
+    }
     ;;
 esac
 
@@ -89,10 +98,14 @@ search() # engine fault
     word='aborts, but shows nothing by itself'
     judge "$2" "$file" | tail -n 5 || true
   fi
-  awk -v f="$2" -v e="$1" -v w="$word" -v b="$begin" -v n="$EPOCHREALTIME" -v file="$file" \
-    'BEGIN { printf "%-21s %-9s %s after %.1f s  %s\n", f, e, w, n - b, file }'
+  {
+    awk -v f="$2" -v e="$1" -v w="$word" -v b="$begin" -v n="$EPOCHREALTIME" -v file="$file" \
+      'BEGIN { printf "%-21s %-9s %s after %.1f s  %s\n", f, e, w, n - b, file }'
+    [ "$word" != found ] || least "$2" "$file" "$folder/$1.case" || rm "$folder/$1.found"
+  } >"$folder/$1.says" 2>&1
+  cat "$folder/$1.says"  # at once, as others print too
 }
-export -f plant judge seeds shows seeds_without run_libfuzzer run_afl search
+export -f plant judge seeds least shows seeds_without run_libfuzzer run_afl search
 
 [ $# -gt 0 ] || mapfile -t faults < <(all_faults)
 [ $# = 0 ] || faults=("$@")

@@ -62,7 +62,7 @@ double pf_gamma(double d, double u)
   const double du = d * u;  /* u is a power of two, d an integer below 2^53: exact */
   if (!(du < 1))
     return INFINITY;
-  return du == 0 ? 0 : pf_up(du / nextafter(1 - du, 0));
+  return du == 0 ? 0 : pf_up(du / pf_down(1 - du));
 }
 
 static int min_int(int a, int b)

@@ -7,6 +7,7 @@
 
 #include "graph.h"
 #include "memory.h"
+#include "origin.h"
 #include "scale.h"
 #include "status.h"
 #include "values.h"
@@ -37,6 +38,7 @@ typedef struct pf_case {
   double alpha, beta;            /* values of f32; of f64 where x or y is f64 */
   bool out_is_c;                 /* in place: out and c are one tensor (addmm_) */
   pf_operand operand[PF_ROLE_COUNT];
+  const char *origin;            /* where its values come from (origin.h), or NULL */
 } pf_case;
 
 /* Limits that every case keeps, so that no input is slow. */
@@ -93,7 +95,7 @@ pf_dtype pf_case_result(const pf_case *c);  /* dtype of the graph's result */
 /* What graph g makes of a finished case's operands, layout of the output included; fails as
    pf_case_finish does. */
 pf_status pf_case_retarget(const pf_case *c, pf_graph g, pf_case *out, pf_error *e);
-/* Same meaning, field by field, edits and verbatim bytes included. */
+/* Same meaning, field by field, edits and verbatim bytes included; whatever the origins. */
 bool pf_case_equal(const pf_case *a, const pf_case *b);
 
 #endif

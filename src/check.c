@@ -43,6 +43,14 @@ bool pf_tally_element(pf_tally *t, const pf_enclosure *e, double got)
   return false;
 }
 
+/* An infinity or NaN counts as ORDER where the whole set is open: surely so where a subset is. */
+bool pf_tally_settles(const pf_enclosure *subset, double got)
+{
+  const pf_set *s = &subset->set;
+  return (got >= s->lo && got <= s->hi) ||
+         (pf_set_allows(s, got) && (subset->whole || pf_set_is_open(s)));
+}
+
 pf_verdict pf_tally_verdict(const pf_tally *t)
 {
   if (t->wrong)

@@ -41,6 +41,8 @@ typedef struct pf_tally {
 void pf_tally_start(pf_tally *t);
 /* Counts one comparison; true if the enclosure allows it. */
 bool pf_tally_element(pf_tally *t, const pf_enclosure *e, double got);
+/* Does a subset (pf_enclose_inside) tell all that the enclosure would?  Then it may be counted. */
+bool pf_tally_settles(const pf_enclosure *subset, double got);
 pf_verdict pf_tally_verdict(const pf_tally *t);
 
 #endif

@@ -33,7 +33,13 @@ static inline double pf_power(int e)
 /* nextafter(v, 0). */
 static inline double pf_down(double v)
 {
-  return nextafter(v, 0);
+  uint64_t bits;
+  if (v == 0 || v != v)
+    return v;
+  memcpy(&bits, &v, sizeof bits);
+  bits--;
+  memcpy(&v, &bits, sizeof v);
+  return v;
 }
 
 #endif

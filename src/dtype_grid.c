@@ -7,7 +7,10 @@
 
 #include "dtype.h"
 
-enum { RUN = 64 };  /* encodings decoded at a time */
+enum {
+  RUN = 64,  /* encodings decoded at a time */
+  WHOLE = 4  /* of them, what a vector takes */
+};
 
 static inline __attribute__((always_inline)) void gather(int bytes, const uint8_t *at,
                                                          int64_t step, int count, uint64_t *to)
@@ -56,9 +59,9 @@ static void decode_integers(int64_t sign_bit, const uint64_t *bits, int count, d
 }
 
 #if defined(__x86_64__)
-typedef uint64_t words __attribute__((vector_size(32)));
-typedef int64_t numbers __attribute__((vector_size(32)));  /* masks, and words below 2^63 */
-typedef double doubles __attribute__((vector_size(32)));
+typedef uint64_t words __attribute__((vector_size(8 * WHOLE)));
+typedef int64_t numbers __attribute__((vector_size(8 * WHOLE)));  /* masks, and words below 2^63 */
+typedef double doubles __attribute__((vector_size(8 * WHOLE)));
 
 /* mask ? a : b, lane by lane. */
 #define SELECT(mask, a, b) (((words)(mask) & (a)) | (~(words)(mask) & (b)))
@@ -77,7 +80,7 @@ __attribute__((target("avx2"))) static void decode_avx2(pf_dtype t, const uint64
   const uint64_t top = f->has_infinity ? sign_bit - (uint64_t)normal : UINT64_MAX;
   const uint64_t negative_zero = f->has_negative_zero ? UINT64_MAX : sign_bit;
   const words quantum = (words){} + ((uint64_t)(1023 + pf_quantum(f)) << 52);
-  for (int i = 0; i < count; i += 4) {
+  for (int i = 0; i < count; i += WHOLE) {
     words b;
     memcpy(&b, bits + i, sizeof b);
     const words magnitude = b & (sign_bit - 1), sign = (b & sign_bit) << (64 - 8 * info->bytes);
@@ -125,7 +128,7 @@ void pf_load_grid(pf_dtype t, const pf_grid *from, double *to)
 {
   const int bytes = pf_dtype_of(t)->bytes;
   const int64_t step = from->column_stride * bytes;
-  uint64_t bits[RUN] = {0};
+  uint64_t bits[RUN];
   int used = 0;
   for (int64_t i = 0; i < from->rows; i++) {
     const uint8_t *at = (const uint8_t *)from->data + i * from->row_stride * bytes;
@@ -142,5 +145,7 @@ void pf_load_grid(pf_dtype t, const pf_grid *from, double *to)
       }
     }
   }
+  for (int i = used; i % WHOLE; i++)
+    bits[i] = 0;
   decode(t, bits, used, to);
 }

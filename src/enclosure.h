@@ -47,10 +47,10 @@ void pf_enclose_inside(pf_encloser *e, int64_t element, pf_enclosure *out);
 /* Elements taken at once. */
 enum { PF_BLOCK = 64 };
 
-/* Subsets for the elements of a block, by one ask: what lies in [lo[i], hi[i]] is allowed, and the
-   exact set has neither infinities nor NaN; [inf, inf] and [-inf, -inf] say that it is that infinity
-   and nothing else, [inf, -inf] that it is NaN.  Nothing is known where lo[i] > hi[i] otherwise, or
-   where one of them is NaN. */
+/* Subsets for the elements of a block, by one ask: what lies in [lo[i], hi[i]] is allowed, and where
+   that is finite nothing is said of infinities and NaN; [inf, inf] and [-inf, -inf] say that the
+   exact set is that infinity and nothing else, [inf, -inf] that it is NaN.  Nothing is known where
+   lo[i] > hi[i] otherwise, or where one of them is NaN. */
 typedef struct pf_span {
   double lo[PF_BLOCK], hi[PF_BLOCK];
   uint64_t weak;  /* bit i: element i is weak, where lo[i] <= hi[i] */
@@ -59,9 +59,8 @@ typedef struct pf_span {
 /* The same for n <= PF_BLOCK elements from `from` on, out[asks], in less time and a little less
    sharply. */
 void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out);
-/* inside[n], masks: cleared where got[i] is not in the span. */
-void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,
-                     int64_t *inside);
+/* Which of the n elements of got are in the span: bit i for got[i]. */
+uint64_t pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n);
 
 /* Two asks with the same answers for every element. */
 bool pf_encloser_alike(const pf_encloser *e, int ask, int other);

@@ -9,12 +9,14 @@
    own, and so after every later step, as rounding is monotone.  lo > hi may be the outcome; nothing
    lies between then.
 
-   A finite [lo, hi] also says that the exact set has no infinity or NaN; [inf, inf] that it is {inf}
-   and nothing else, and [inf, -inf], which holds no number, that it is {NaN}.  Where later roundings
-   to p bits might turn what lies near the end of a range one way or the other, 2^(2-p) of it is
-   left to the careful paths, of which NaN says that they have the word: elements where zero would
-   pass, open classes, rows that round otherwise than to nearest. */
+   A finite [lo, hi] says nothing of what the exact set may hold besides: near the end of a range,
+   within 2^(2-p) of it, infinity or NaN.  [inf, inf] says that the exact set is {inf} and nothing
+   else, and [inf, -inf], which holds no number, that it is {NaN}: so once an element may have
+   overflowed, later steps say neither of it.  What is not known is left to the careful paths, of
+   which NaN says that they have the word: rows that round otherwise than to nearest, what overflows
+   in some orders only. */
 #include <math.h>
+#include <string.h>
 
 #include "enclosure_block_parts.h"
 #include "interpret.h"
@@ -28,26 +30,35 @@ typedef struct pf_block_walk {
   pf_block_ends ends[PF_MAX_STEPS];
   int precision[PF_MAX_STEPS];     /* of the ends, bits */
   uint64_t weak;                   /* of any sum so far */
+  uint64_t open[PF_MAX_STEPS];     /* elements that may, for all that is known, overflow as well */
+  pf_span *out;                    /* what the last step comes to */
   pf_span span[PF_MAX_STEPS];      /* not initialized */
 } pf_block_walk;
 
-static void copy_block(const double *values, int64_t from, int n, double *to)
+/* n values as whole lanes: themselves, or a copy with zeros behind it. */
+static const double *whole_block(const double *values, int n, double *copy)
 {
-  memcpy(to, values + from, (size_t)n * sizeof *to);
+  if (n == pf_block_padded(n))
+    return values;
+  memcpy(copy, values, (size_t)n * sizeof *copy);
   for (int i = n; i < pf_block_padded(n); i++)
-    to[i] = 0;
+    copy[i] = 0;
+  return copy;
 }
 
-/* Ends of values that are known: a NaN is written as round_pair has it. */
-static void copy_points(const double *values, int64_t from, int n, pf_span *to)
+static void copy_span(const pf_span *from, int n, pf_span *to)
 {
-  copy_block(values, from, n, to->lo);
-  copy_block(values, from, n, to->hi);
-  for (int i = 0; i < n; i++)
-    if (isnan(to->lo[i])) {
-      to->lo[i] = INFINITY;
-      to->hi[i] = -INFINITY;
-    }
+  const size_t bytes = (size_t)pf_block_padded(n) * sizeof *to->lo;
+  memcpy(to->lo, from->lo, bytes);
+  memcpy(to->hi, from->hi, bytes);
+  to->weak = from->weak;
+}
+
+static void copy_points(const pf_block_walk *w, const double *values, pf_span *to)
+{
+  double copy[PF_BLOCK];
+  w->encloser->block->loops->points(whole_block(values + w->from, w->n, copy),
+                                    pf_block_padded(w->n), to->lo, to->hi);
 }
 
 /* What a step reads; c or the bias is copied to *copy. */
@@ -60,8 +71,28 @@ static pf_block_ends ends_of(const pf_block_walk *w, int ref, pf_span *copy, int
   }
   const bool is_c = ref == PF_REF_C;
   *precision = pf_format_of(p->what->operand[is_c ? PF_C : PF_BIAS].dtype)->precision;
-  copy_points(is_c ? p->c_values : p->bias_values, w->from, w->n, copy);
+  copy_points(w, is_c ? p->c_values : p->bias_values, copy);
   return (pf_block_ends){copy->lo, copy->hi};
+}
+
+static uint64_t open_of(const pf_block_walk *w, int ref)
+{
+  return ref >= PF_REF_STEP ? w->open[ref - PF_REF_STEP] : 0;
+}
+
+static pf_span *span_of(pf_block_walk *w, int i)
+{
+  return i == w->ask->plan->count - 1 ? w->out : &w->span[i];
+}
+
+/* Step i reads what may have overflowed: what it makes of the rest says nothing of that. */
+static void inherit_open(pf_block_walk *w, int i, uint64_t read, uint64_t own)
+{
+  pf_span *span = span_of(w, i);
+  w->open[i] = read | own;
+  for (int j = 0; read; j++, read >>= 1)
+    if ((read & 1) && (isinf(span->lo[j]) || isinf(span->hi[j])))
+      span->lo[j] = span->hi[j] = NAN;
 }
 
 static void walk_sum(pf_block_walk *w, int i)
@@ -69,37 +100,36 @@ static void walk_sum(pf_block_walk *w, int i)
   pf_encloser *e = w->encloser;
   pf_block *b = e->block;
   const pf_step *s = &w->ask->plan->step[i];
-  pf_span *span = &w->span[i];
+  pf_span *span = span_of(w, i);
   w->precision[i] = s->out.precision;
   w->ends[i] = (pf_block_ends){span->lo, span->hi};
+  w->open[i] = 0;
   if (w->ask->replayed[i]) {
-    copy_points(w->ask->replayed[i], w->from, w->n, span);
+    copy_points(w, w->ask->replayed[i], span);
     return;
   }
   const int group = w->ask->group[i];
-  if (!b->filled[group])
+  const pf_span *all = &b->sum[group].span;
+  if (!b->sum[group].filled)
     pf_block_fill(e, group, w->from, w->n);
-  const pf_block_ends sum = {b->span[group].lo, b->span[group].hi};
-  w->weak |= b->span[group].weak;
+  const pf_block_ends sum = {all->lo, all->hi};
+  w->weak |= all->weak;
   if (w->ask->declared) {
-    memcpy(span, &b->span[group], sizeof *span);
+    copy_span(all, w->n, span);
     pf_declared_blank(e, w->ask, i, w->n, span);
   }
+  const pf_block_ends from = w->ask->declared ? w->ends[i] : sum;
   if (pf_format_equal(&s->out, &e->group[group].step->acc.format)) {
-    w->ends[i] = w->ask->declared ? w->ends[i] : sum;
+    w->ends[i] = from;
     w->precision[i] = 53;
-  } else if (w->ask->declared) {
-    const pf_block_ends own = w->ends[i];
-    b->loops->round(&b->plan[w->ask - e->ask].format[i], &own, pf_block_padded(w->n), span->lo,
-                    span->hi);
   } else {
-    b->loops->round(&b->plan[w->ask - e->ask].format[i], &sum, pf_block_padded(w->n), span->lo,
-                    span->hi);
+    w->open[i] = b->loops->round(&b->plan[w->ask - e->ask].format[i], &from, pf_block_padded(w->n),
+                                 span->lo, span->hi);
   }
 }
 
-static void walk_scale(pf_block_walk *w, int i, const pf_block_format *f, const pf_block_ends *a,
-                       int precision)
+static uint64_t walk_scale(pf_block_walk *w, int i, const pf_block_format *f,
+                           const pf_block_ends *a, int precision)
 {
   const pf_step *s = &w->ask->plan->step[i];
   double factor[PF_BLOCK];
@@ -111,8 +141,9 @@ static void walk_scale(pf_block_walk *w, int i, const pf_block_format *f, const 
   for (int j = w->n; j < pf_block_padded(w->n); j++)
     factor[j] = 0;
   const bool exact = (short_factors && precision + 24 <= 53) || !f->shift;
-  w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), w->span[i].lo,
-                                   w->span[i].hi);
+  pf_span *to = span_of(w, i);
+  return w->encloser->block->loops->scale(f, a, factor, exact, pf_block_padded(w->n), to->lo,
+                                          to->hi);
 }
 
 static void walk_elementwise(pf_block_walk *w, int i)
@@ -121,30 +152,35 @@ static void walk_elementwise(pf_block_walk *w, int i)
   const pf_block_loops *loops = e->block->loops;
   const pf_step *s = &w->ask->plan->step[i];
   const pf_block_format *f = &e->block->plan[w->ask - e->ask].format[i];
-  pf_span *span = &w->span[i];
+  pf_span *span = span_of(w, i);
   pf_span copy, other;
   int precision;
   const pf_block_ends a = ends_of(w, s->a, w->ask->plan->exact[i] ? span : &copy, &precision);
   if (w->ask->plan->exact[i]) {
     w->ends[i] = a;
     w->precision[i] = precision;
+    w->open[i] = open_of(w, s->a);
     return;
   }
   w->ends[i] = (pf_block_ends){span->lo, span->hi};
   w->precision[i] = s->out.precision;
+  uint64_t read = open_of(w, s->a), own;
   if (s->kind == PF_ADD) {
     const pf_block_ends b = ends_of(w, s->b, &other, &precision);
-    loops->add(f, &a, &b, pf_block_padded(w->n), span->lo, span->hi);
+    read |= open_of(w, s->b);
+    own = loops->add(f, &a, &b, pf_block_padded(w->n), span->lo, span->hi);
   } else if (s->kind == PF_SCALE) {
-    walk_scale(w, i, f, &a, precision);
+    own = walk_scale(w, i, f, &a, precision);
   } else {
-    loops->round(f, &a, pf_block_padded(w->n), span->lo, span->hi);
+    own = loops->round(f, &a, pf_block_padded(w->n), span->lo, span->hi);
   }
+  inherit_open(w, i, read, own);
 }
 
-static void walk(pf_block_walk *w, pf_span *out)
+static void walk(pf_block_walk *w)
 {
   const pf_plan *plan = w->ask->plan;
+  pf_span *out = w->out;
   for (int i = 0; i < plan->count; i++) {
     bool x_side;
     if (plan->step[i].kind <= PF_MULSUM)
@@ -153,18 +189,22 @@ static void walk(pf_block_walk *w, pf_span *out)
       walk_elementwise(w, i);
   }
   const pf_block_ends *last = &w->ends[plan->count - 1];
+  const size_t bytes = (size_t)pf_block_padded(w->n) * sizeof *out->lo;
   out->weak = w->weak;
-  memcpy(out->lo, last->lo, (size_t)pf_block_padded(w->n) * sizeof *out->lo);
-  memcpy(out->hi, last->hi, (size_t)pf_block_padded(w->n) * sizeof *out->hi);
+  if (last->lo == out->lo)
+    return;
+  memcpy(out->lo, last->lo, bytes);
+  memcpy(out->hi, last->hi, bytes);
 }
 
 void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
 {
   pf_block *b = e->block;
-  memset(b->filled, 0, (size_t)e->groups * sizeof *b->filled);
+  for (int i = 0; i < e->groups; i++)
+    b->sum[i].filled = false;
   for (int i = 0; i < e->count; i++) {
     if (e->ask[i].same_as >= 0) {
-      out[i] = out[e->ask[i].same_as];
+      copy_span(&out[e->ask[i].same_as], n, &out[i]);
     } else if (b->plan[i].possible) {
       pf_block_walk w;
       w.encloser = e;
@@ -172,7 +212,8 @@ void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
       w.from = from;
       w.n = n;
       w.weak = 0;
-      walk(&w, &out[i]);
+      w.out = &out[i];
+      walk(&w);
     } else {
       for (int j = 0; j < n; j++)
         out[i].lo[j] = out[i].hi[j] = NAN;
@@ -181,10 +222,10 @@ void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
   }
 }
 
-void pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n,
-                     int64_t *inside)
+uint64_t pf_span_compare(const pf_encloser *e, const pf_span *span, const double *got, int n)
 {
-  double block[PF_BLOCK];
-  copy_block(got, 0, n, block);
-  e->block->loops->compare(&(pf_block_ends){span->lo, span->hi}, block, pf_block_padded(n), inside);
+  double copy[PF_BLOCK];
+  const uint64_t inside = e->block->loops->compare(&(pf_block_ends){span->lo, span->hi},
+                                                   whole_block(got, n, copy), pf_block_padded(n));
+  return n < 64 ? inside & (((uint64_t)1 << n) - 1) : inside;
 }

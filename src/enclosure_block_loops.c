@@ -1,29 +1,28 @@
 /* The loops over blocks, once for every set of instructions, chosen at run time. */
 #include <math.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "enclosure_block_parts.h"
 
-#define TARGET
-#define NAME(f) portable_##f
+#define ISA ISA_PORTABLE
+#include "isa_target.h"
 #include "enclosure_block_dots.h"
 #include "enclosure_block_loops.h"
-#undef TARGET
-#undef NAME
-
+#undef ISA
 #if defined(__x86_64__)
-#define TARGET __attribute__((target("avx2,fma")))
-#define NAME(f) avx2_##f
+#define ISA ISA_AVX2
+#include "isa_target.h"
 #include "enclosure_block_dots.h"
 #include "enclosure_block_loops.h"
-#undef TARGET
-#undef NAME
-
-#define TARGET __attribute__((target("avx512f,avx512dq")))
-#define NAME(f) avx512_##f
+#undef ISA
+#define ISA ISA_AVX512
+#include "isa_target.h"
 #include "enclosure_block_dots.h"
 #include "enclosure_block_loops.h"
-#undef TARGET
-#undef NAME
+#undef ISA
 #endif
 
 const pf_block_loops *pf_block_loops_of(pf_isa isa)

@@ -5,7 +5,9 @@
 #define PF_ENCLOSURE_BLOCK_H
 
 #include "enclosure_parts.h"
-#include "lanes.h"
+
+/* Elements come in multiples of it, and products are summed in as many parts. */
+enum { PF_LANES_WIDTH = 8 };
 
 /* What one group's elements have in common.  Masks are 0 or -1. */
 typedef struct pf_block_rates {
@@ -27,6 +29,8 @@ typedef struct pf_block_rates {
   int64_t plain_alpha;        /* it is, or there are no products */
   int64_t one_product;        /* K is 1 */
   int64_t narrow;             /* products are exact in double, and finite */
+  bool bare;                  /* they are, and nothing is added or multiplied by */
+  bool rounds;                /* so are most sums rounded, of numbers with all bits in use */
 } pf_block_rates;
 
 /* Of each element. */
@@ -49,8 +53,8 @@ typedef struct pf_block_format {
   bool saturates;
   double magic;               /* v + magic - magic has no bit below the smallest subnormal */
   double smallest_normal, max;
-  double most;                /* below it no infinity is near */
-  double beyond;              /* from it on, or from its negative down, all overflows */
+  double most;                /* up to it, rounded, nothing overflows of the exact set */
+  double beyond;              /* from it on, or from its negative down, all of it does */
   double above;               /* high end of what lies above the range: see round_pair */
   double modulus, per_modulus, lowest;  /* of integers; modulus is 0 for others */
 } pf_block_format;
@@ -60,18 +64,31 @@ typedef struct pf_block_ends {
 } pf_block_ends;
 
 typedef struct pf_block_loops {
+  /* magic is 1.5 * 2^(52 + q).  True if all k numbers are below 2^(51 + q) and multiples of 2^q: then
+     the last bit of *places, bit i, says that 2^(q + i) is the greatest power of two that all are
+     multiples of; no bit: all are 0. */
+  bool (*scan_grid)(const double *v, int64_t k, double magic, uint64_t *places);
+  /* Of k finite numbers the greatest power of two that all are multiples of, infinite where all are
+     0, and the sum of their absolute values.  Others are left out; true if there are none. */
   bool (*scan)(const double *v, int64_t k, double *unit, double *absolute);
-  void (*dots)(const double *x, const double *y, int64_t k, int n, double *sum, double *absolute);
-  void (*dots2)(const double *x, const double *y, int64_t k, int n, double *sum, double *tail,
-                double *absolute, double *radius);
+  void (*dots)(const double *x, const double *y, int64_t k, int rows, int n, double *sum,
+               double *absolute);
+  void (*dots2)(const double *x, const double *y, int64_t k, int rows, int n, double *sum,
+                double *tail, double *absolute, double *radius);
   uint64_t (*ends)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
                    double *hi);
-  void (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
-  void (*add)(const pf_block_format *f, const pf_block_ends *a, const pf_block_ends *b, int n,
-              double *lo, double *hi);
-  void (*scale)(const pf_block_format *f, const pf_block_ends *a, const double *factor, bool exact,
-                int n, double *lo, double *hi);
-  void (*compare)(const pf_block_ends *a, const double *got, int n, int64_t *inside);
+  /* The same for bare sums, where t->unit is no more than a bound: false unless all of them are
+     certain to be rounded, finite and known. */
+  bool (*ends_rounding)(const pf_block_rates *r, const pf_block_terms *t, int n, double *lo,
+                        double *hi, uint64_t *weak);
+  /* These return which elements' exact sets may hold what overflows, a bit each. */
+  uint64_t (*round)(const pf_block_format *f, const pf_block_ends *a, int n, double *lo, double *hi);
+  uint64_t (*add)(const pf_block_format *f, const pf_block_ends *a, const pf_block_ends *b, int n,
+                  double *lo, double *hi);
+  uint64_t (*scale)(const pf_block_format *f, const pf_block_ends *a, const double *factor,
+                    bool exact, int n, double *lo, double *hi);
+  uint64_t (*compare)(const pf_block_ends *a, const double *got, int n);
+  void (*points)(const double *v, int n, double *lo, double *hi);
 } pf_block_loops;
 /* isa: one that the machine has. */
 const pf_block_loops *pf_block_loops_of(pf_isa isa);
@@ -79,15 +96,21 @@ const pf_block_loops *pf_block_loops_of(pf_isa isa);
 /* One plan, as far as its steps are for blocks. */
 typedef struct pf_block_plan {
   bool possible;
+  bool skipped[PF_MAX_STEPS];  /* steps of operands, and those that change nothing or are known */
   pf_block_format format[PF_MAX_STEPS];
 } pf_block_plan;
+
+/* One group. */
+typedef struct pf_block_sum {
+  pf_span span;             /* of the block at hand, where `filled` */
+  bool possible, filled;
+  pf_block_rates rates;
+} pf_block_sum;
 
 struct pf_block {
   const pf_block_loops *loops;
   pf_block_plan *plan;      /* by ask */
-  pf_block_rates *rates;    /* by group */
-  pf_span *span;            /* by group: of the block at hand, where `filled` */
-  bool *filled, *possible;
+  pf_block_sum *sum;        /* by group */
 };
 
 /* n rounded up to whole lanes. */

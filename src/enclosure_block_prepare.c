@@ -26,7 +26,7 @@ static bool format_for_lanes(const pf_format *f, pf_block_format *to)
   *to = (pf_block_format){
     .shift = 53 - f->precision, .saturates = f->overflow == PF_OVERFLOW_SATURATE, .max = f->max,
     .smallest_normal = pf_smallest_normal(f), .most = f->max * (1 - pf_power(2 - f->precision)),
-    .above = f->overflow == PF_OVERFLOW_INFINITY ? INFINITY : -INFINITY, .beyond = f->max * 2,
+    .above = f->overflow == PF_OVERFLOW_INFINITY ? INFINITY : -INFINITY, .beyond = INFINITY,
   };
   if (to->saturates)
     to->most = f->max;
@@ -58,7 +58,14 @@ static double least_margin(const pf_encloser *e)
   return least;
 }
 
-static bool rates_of(const pf_encloser *e, const pf_group *g, double margin, pf_block_rates *r)
+/* The last places of a few factors of about 1 are 2^-precision and less, their sum is about K. */
+static bool mostly_rounds(const pf_group *g, int64_t k)
+{
+  const int bits = g->step->acc.format.precision - g->x.precision - g->y.precision;
+  return k >= 32 && (double)k >= pf_power(bits);
+}
+
+static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
 {
   const pf_format *acc = &g->step->acc.format;
   pf_sum like = {.k = e->problem->shape.k, .alpha = g->step->alpha ? e->problem->what->alpha : 1,
@@ -67,18 +74,25 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, double margin, pf_
     return false;
   const bool scaled = like.k && fabs(like.alpha) != 1, none = like.alpha == 0;
   const double quantum = pf_power(pf_quantum(acc));
-  *r = (pf_block_rates){
-    .alpha = like.alpha, .abs_alpha = fabs(like.alpha), .quantum = quantum,
-    .exact_scale = pf_power(acc->precision), .max = acc->max,
-    .most_products = fmin(acc->max / 4, 0x1p900),
-    .most_exposed = fmin(acc->max / 4 / fabs(like.alpha), margin / quantum),
-    .no_products = none ? -1 : 0, .scaled = scaled ? -1 : 0,
-    .plain_alpha = scaled && !none ? 0 : -1, .one_product = like.k == 1 ? -1 : 0,
-    .narrow = g->narrow ? -1 : 0,
-  };
+  r->alpha = like.alpha;
+  r->abs_alpha = fabs(like.alpha);
+  r->quantum = quantum;
+  r->exact_scale = pf_power(acc->precision);
+  r->max = acc->max;
+  r->most_products = fmin(acc->max / 4, 0x1p900);
+  r->most_exposed =
+      scaled ? fmin(acc->max / 4 / fabs(like.alpha), least_margin(e) / quantum) : INFINITY;
+  r->no_products = none ? -1 : 0;
+  r->scaled = scaled ? -1 : 0;
+  r->plain_alpha = scaled && !none ? 0 : -1;
+  r->one_product = like.k == 1 ? -1 : 0;
+  r->narrow = g->narrow ? -1 : 0;
+  r->bare = g->narrow && like.alpha == 1 && like.beta == 0 && !g->step->bias;
+  r->rounds = r->bare && mostly_rounds(g, like.k);
   set_losses(g, &like, r);
   like.k = none ? 0 : like.k;
-  for (int with = 0; with < 2; with++) {
+  r->relative[1] = 0;
+  for (int with = 0; with <= g->step->bias; with++) {
     like.bias = with;
     const pf_bound_rates b =
         pf_bound_rates_of(acc, &g->order, g->x.precision, g->y.precision, &like);
@@ -89,7 +103,7 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, double margin, pf_
       r->lost_most[i] = times[i] * quantum;
     }
   }
-  return r->relative[1] < 0.25 && r->shrink > 0.5;
+  return r->relative[g->step->bias] < 0.25 && r->shrink > 0.5;
 }
 
 static bool is_small_integer(double v)
@@ -105,22 +119,31 @@ static bool are_integers(const pf_encloser *e, const pf_step *s)
          (!s->c || is_small_integer(c->beta));
 }
 
-/* Ends that were rounded in one range and then lost leading digits to an addition do not tell that
-   all overflows in a smaller one: the exact end may have been rounded the other way. */
-static void bound_overflow(const pf_prepared *q, pf_block_plan *to)
+/* From where on a subset [L, H] with L >= H / 2 tells that all of the exact interval overflows, whose
+   near end may lie below L.  Of a sum it does by twice the radius, 2 (K - 1) 2^-53 T and little more:
+   the width, at most L, is twice E, which is at least 2^-26 T where anything rounds, so that this is
+   below K 2^-25 L.  With an alpha it does by half a place of the greatest number, too (most_exposed);
+   and by a place for each rounding since, which may have gone the other way, of a number in the
+   range if no addition took leading digits from a larger one.  What is declared may widen it. */
+static void bound_overflow(const pf_encloser *e, const pf_prepared *q, pf_block_plan *to)
 {
   double rounded = 0, added = 0;  /* largest ranges of roundings, and of those before additions */
+  bool alpha = false;
+  double slack = 0x1p-8 + (double)e->problem->shape.k * 0x1p-24 + (q->declared ? 1 : 0);
   for (int i = 0; i < q->plan->count; i++) {
     const pf_step *s = &q->plan->step[i];
-    bool x_side;
-    if (pf_plan_is_operand(q->plan, i, &x_side) || q->plan->exact[i] || q->replayed[i])
+    if (to->skipped[i])
       continue;
     if (s->kind == PF_ADD)
       added = rounded;
-    if (added > s->out.max)
-      to->format[i].beyond = INFINITY;
-    if (s->kind > PF_MULSUM || !pf_format_equal(&s->out, &s->acc.format))
-      rounded = fmax(rounded, s->out.max);
+    alpha |= s->kind <= PF_MULSUM && s->alpha;
+    if (added <= s->out.max)
+      to->format[i].beyond = (s->out.max + pf_ulp(&s->out, s->out.max) / 2) *
+                             (1 + slack + (alpha ? pf_power(-s->out.precision) : 0));
+    if (s->kind > PF_MULSUM || !pf_format_equal(&s->out, &s->acc.format)) {
+      rounded = s->out.max > rounded ? s->out.max : rounded;
+      slack += pf_power(2 - s->out.precision);
+    }
   }
 }
 
@@ -131,36 +154,34 @@ static bool plan_for_lanes(const pf_encloser *e, const pf_prepared *q, pf_block_
   for (int i = 0; i < q->plan->count; i++) {
     const pf_step *s = &q->plan->step[i];
     bool x_side;
-    if (pf_plan_is_operand(q->plan, i, &x_side) || q->plan->exact[i])
+    to->skipped[i] =
+        q->plan->exact[i] || q->replayed[i] || pf_plan_is_operand(q->plan, i, &x_side);
+    if (to->skipped[i])
       continue;
-    if (s->kind <= PF_MULSUM && !q->replayed[i] && !e->block->possible[q->group[i]])
+    if (s->kind <= PF_MULSUM && !e->block->sum[q->group[i]].possible)
       return false;
-    if (!q->replayed[i] && !format_for_lanes(&s->out, &to->format[i]))
+    if (!format_for_lanes(&s->out, &to->format[i]))
       return false;
   }
-  bound_overflow(q, to);
+  bound_overflow(e, q, to);
   return true;
 }
 
 pf_status pf_block_prepare(pf_encloser *e)
 {
-  pf_block *b = pf_alloc(e->arena, sizeof *b);
+  pf_block *b = pf_alloc_raw(e->arena, sizeof *b);
   if (!b)
     return PF_NO_MEMORY;
   e->block = b;
   b->loops = pf_block_loops_of(pf_isa_best());
-  b->plan = pf_alloc_array(e->arena, (size_t)e->count, sizeof *b->plan);
-  b->rates = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->rates);
-  b->span = pf_alloc_array_raw(e->arena, (size_t)e->groups, sizeof *b->span);
-  b->filled = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->filled);
-  b->possible = pf_alloc_array(e->arena, (size_t)e->groups, sizeof *b->possible);
-  if (!b->plan || !b->rates || !b->span || !b->filled || !b->possible)
+  b->plan = pf_alloc_array_raw(e->arena, (size_t)e->count, sizeof *b->plan);
+  b->sum = pf_alloc_array_raw(e->arena, (size_t)e->groups, sizeof *b->sum);
+  if (!b->plan || !b->sum)
     return PF_NO_MEMORY;
-  const double margin = least_margin(e);
   for (int i = 0; i < e->groups; i++)
-    b->possible[i] = pf_is_integer(&e->group[i].step->acc.format)
-                         ? are_integers(e, e->group[i].step)
-                         : rates_of(e, &e->group[i], margin, &b->rates[i]);
+    b->sum[i].possible = pf_is_integer(&e->group[i].step->acc.format)
+                             ? are_integers(e, e->group[i].step)
+                             : rates_of(e, &e->group[i], &b->sum[i].rates);
   for (int i = 0; i < e->count; i++)
     if (e->ask[i].same_as < 0)
       b->plan[i].possible = plan_for_lanes(e, &e->ask[i], &b->plan[i]);

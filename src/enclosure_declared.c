@@ -50,8 +50,8 @@ static pf_status flush_vectors(pf_encloser *e, double normal, bool x_side, const
   for (int64_t i = 0; i < lines * k; i++)
     values[i] = is_subnormal(from->values[i], normal) ? 0 : from->values[i];
   to->values = values;
-  to->line = pf_scan_lines(values, lines, k, e->arena);
-  return to->line ? PF_OK : PF_NO_MEMORY;
+  to->lines = pf_lines_new(values, lines, k, e->arena);
+  return to->lines ? PF_OK : PF_NO_MEMORY;
 }
 
 static bool adds_c_last(const pf_declared *d, const pf_step *s)
@@ -105,7 +105,7 @@ pf_status pf_declared_prepare(pf_encloser *e, pf_prepared *q, int i)
 static bool has_special(const pf_vectors *v, int64_t lines)
 {
   for (int64_t i = 0; i < lines; i++)
-    if (v->line[i].special)
+    if (pf_line_of(v, i)->special)
       return true;
   return false;
 }

@@ -13,10 +13,18 @@ typedef struct pf_line {
   double absolute;  /* not below the sum of the absolute values of its finite elements */
 } pf_line;
 
+/* The vectors of an operand.  They are only scanned where someone asks. */
+typedef struct pf_lines {
+  const double *values;
+  int64_t count, k;
+  bool scanned;
+  pf_line *line;
+} pf_lines;
+
 /* One operand after casts. */
 typedef struct pf_vectors {
   const double *values;
-  const pf_line *line;
+  pf_lines *lines;
   int precision;  /* of the format that holds the values, bits */
 } pf_vectors;
 
@@ -76,7 +84,13 @@ struct pf_encloser {
 /* --- enclosure_prepare.c ------------------------------------------------------------------- */
 
 pf_vectors pf_vectors_of(const pf_encloser *e, const pf_prepared *q, int ref);
-const pf_line *pf_scan_lines(const double *v, int64_t lines, int64_t k, pf_arena *a);
+/* count vectors of k numbers; NULL: out of memory. */
+pf_lines *pf_lines_new(const double *values, int64_t count, int64_t k, pf_arena *a);
+const pf_line *pf_lines_scan(pf_lines *l);
+static inline const pf_line *pf_line_of(const pf_vectors *v, int64_t i)
+{
+  return (v->lines->scanned ? v->lines->line : pf_lines_scan(v->lines)) + i;
+}
 /* The group of a sum: one that is there, or a new one. */
 int pf_group_of(pf_encloser *e, const pf_prepared *q, const pf_step *s, const pf_vectors *x,
                 const pf_vectors *y);

@@ -1,6 +1,8 @@
 /* What can be known before an element is looked at: operands after casts, which steps share a sum,
    and the results of rows that fix their bits. */
+#include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "bound.h"
 #include "directed.h"
@@ -8,17 +10,70 @@
 #include "engine_reference.h"
 #include "interpret.h"
 
-const pf_line *pf_scan_lines(const double *v, int64_t lines, int64_t k, pf_arena *a)
+/* Numbers of a narrow format are multiples of a power of two not too far below.  The exponent of one
+   that may be, from what size the first of k >= 1 numbers have, with 2^6 above them to spare. */
+static int likely_grid(const double *v, int64_t k)
+{
+  uint64_t most = 0;
+  for (int64_t i = 0; i < k && i < 4; i++) {
+    uint64_t bits;
+    memcpy(&bits, &v[i], sizeof bits);
+    most = bits << 1 > most ? bits << 1 : most;
+  }
+  return (int)(most >> 53) - 1023 + 7 - 51;
+}
+
+static bool fits_grid(const pf_block_loops *loops, const double *v, int64_t k, int q, pf_line *to)
+{
+  uint64_t places;
+  if (q < -1000 || q > 900 || !loops->scan_grid(v, k, 1.5 * pf_power(52 + q), &places))
+    return false;
+  to->special = false;
+  to->quantum = places ? q + __builtin_ctzll(places) : PF_NO_QUANTUM;
+  to->unit = places ? pf_power(to->quantum) : INFINITY;
+  to->absolute = (double)k * pf_power(51 + q);
+  return true;
+}
+
+static void scan_line(const pf_block_loops *loops, const double *v, int64_t k, pf_line *to)
+{
+  double absolute;
+  to->special = !loops->scan(v, k, &to->unit, &absolute);
+  to->quantum = to->unit < INFINITY ? pf_last_bit(to->unit) : PF_NO_QUANTUM;
+  to->absolute = absolute * (1 + 0x1p-20);
+}
+
+pf_lines *pf_lines_new(const double *values, int64_t count, int64_t k, pf_arena *a)
+{
+  pf_lines *l = pf_alloc_raw(a, sizeof *l);
+  pf_line *line = pf_alloc_array_raw(a, (size_t)count, sizeof *line);
+  if (!l || !line)
+    return NULL;
+  *l = (pf_lines){values, count, k, false, line};
+  return l;
+}
+
+const pf_line *pf_lines_scan(pf_lines *l)
 {
   const pf_block_loops *loops = pf_block_loops_of(pf_isa_best());
-  pf_line *line = pf_alloc_array_raw(a, (size_t)lines, sizeof *line);
-  for (int64_t i = 0; line && i < lines; i++) {
-    double absolute;
-    line[i].special = !loops->scan(v + i * k, k, &line[i].unit, &absolute);
-    line[i].quantum = line[i].unit < INFINITY ? pf_last_bit(line[i].unit) : PF_NO_QUANTUM;
-    line[i].absolute = absolute * (1 + 0x1p-20);
+  const int64_t k = l->k;
+  const double *v = l->values;
+  int q = INT_MIN, misses = k ? 0 : 2;
+  for (int64_t i = 0; i < l->count; i++, v += k) {
+    /* what fits one line fits most others; where two do not fit their own, few do */
+    if (misses < 2 && fits_grid(loops, v, k, q, &l->line[i]))
+      continue;
+    const int own = misses < 2 ? likely_grid(v, k) : q;
+    if (own != q && fits_grid(loops, v, k, own, &l->line[i])) {
+      q = own;
+      misses = 0;
+    } else {
+      misses++;
+      scan_line(loops, v, k, &l->line[i]);
+    }
   }
-  return line;
+  l->scanned = true;
+  return l->line;
 }
 
 pf_vectors pf_vectors_of(const pf_encloser *e, const pf_prepared *q, int ref)
@@ -37,9 +92,9 @@ static pf_status prepare_operand(pf_encloser *e, pf_prepared *q, int i, bool x_s
   const pf_status status = pf_cast_vectors(p, q->plan, i, from.values, e->arena, &to->values);
   if (status)
     return status;
-  to->line = pf_scan_lines(to->values, x_side ? p->x_lines : p->y_lines, p->shape.k, e->arena);
+  to->lines = pf_lines_new(to->values, x_side ? p->x_lines : p->y_lines, p->shape.k, e->arena);
   to->precision = q->plan->step[i].out.precision;
-  return to->line ? PF_OK : PF_NO_MEMORY;
+  return to->lines ? PF_OK : PF_NO_MEMORY;
 }
 
 /* Orders that the bound cannot tell apart. */
@@ -67,11 +122,15 @@ int pf_group_of(pf_encloser *e, const pf_prepared *q, const pf_step *s, const pf
         same_declared(g->declared, q->declared) && g->widened == q->widened)
       return i;
   }
-  e->group[e->groups] =
-      (pf_group){.step = s, .order = q->order, .x = *x, .y = *y, .element = -1,
-                 .declared = q->declared, .widened = q->widened,
-                 .narrow = x->precision <= 24 && y->precision <= 24 &&
-                           s->acc.format.precision <= 26};
+  pf_group *g = &e->group[e->groups];
+  g->step = s;
+  g->order = q->order;
+  g->x = *x;
+  g->y = *y;
+  g->declared = q->declared;
+  g->widened = q->widened;
+  g->narrow = x->precision <= 24 && y->precision <= 24 && s->acc.format.precision <= 26;
+  g->element = -1;
   return e->groups++;
 }
 
@@ -104,6 +163,7 @@ static pf_status prepare(pf_encloser *e, pf_prepared *q)
     const pf_step *s = &q->plan->step[i];
     bool x_side;
     pf_status status = PF_OK;
+    q->replayed[i] = NULL;
     if (s->kind <= PF_MULSUM)
       status = prepare_sum(e, q, i);
     else if (pf_plan_is_operand(q->plan, i, &x_side))
@@ -190,18 +250,18 @@ pf_status pf_encloser_new(const pf_problem *p, const pf_oracle *oracle, const pf
   int most = count;  /* what is declared may take two groups a step */
   for (int i = 0; i < count; i++)
     most += asks[i].declared != NULL;
-  pf_encloser *e = pf_alloc(a, sizeof *e);
-  pf_prepared *prepared = pf_alloc_array(a, (size_t)count, sizeof *prepared);
-  pf_group *groups = pf_alloc_array(a, (size_t)most * PF_MAX_STEPS, sizeof *groups);
+  pf_encloser *e = pf_alloc_raw(a, sizeof *e);
+  pf_prepared *prepared = pf_alloc_array_raw(a, (size_t)count, sizeof *prepared);
+  pf_group *groups = pf_alloc_array_raw(a, (size_t)most * PF_MAX_STEPS, sizeof *groups);
   if (!e || !prepared || !groups)
     return PF_NO_MEMORY;
   *e = (pf_encloser){.problem = p, .oracle = oracle, .arena = a, .count = count, .ask = prepared,
                      .group = groups};
-  e->x = (pf_vectors){p->x_vectors, pf_scan_lines(p->x_vectors, p->x_lines, p->shape.k, a),
+  e->x = (pf_vectors){p->x_vectors, pf_lines_new(p->x_vectors, p->x_lines, p->shape.k, a),
                       pf_format_of(p->what->operand[PF_X].dtype)->precision};
-  e->y = (pf_vectors){p->y_vectors, pf_scan_lines(p->y_vectors, p->y_lines, p->shape.k, a),
+  e->y = (pf_vectors){p->y_vectors, pf_lines_new(p->y_vectors, p->y_lines, p->shape.k, a),
                       pf_format_of(p->what->operand[PF_Y].dtype)->precision};
-  if (!e->x.line || !e->y.line)
+  if (!e->x.lines || !e->y.lines)
     return PF_NO_MEMORY;
   for (int i = 0; i < count; i++) {
     pf_prepared *q = &prepared[i];

@@ -74,7 +74,7 @@ static pf_bound bound_of(const pf_group *g, const pf_sum *sum, const pf_truth *t
   const pf_bound_input in = {
     .acc = &g->step->acc.format, .order = g->order,
     .x_precision = g->x.precision, .y_precision = g->y.precision,
-    .x_quantum = g->x.line[x].quantum, .y_quantum = g->y.line[y].quantum,
+    .x_quantum = pf_line_of(&g->x, x)->quantum, .y_quantum = pf_line_of(&g->y, y)->quantum,
     .sum = sum, .truth = truth, .flushes = g->declared && g->declared->flush_sums, .lost = lost,
   };
   return pf_bound_of(&in);
@@ -125,11 +125,11 @@ static void enclose_finite_inside(const pf_encloser *e, pf_group *g, const pf_su
                                   int64_t y)
 {
   const pf_format *acc = &g->step->acc.format;
-  const int x_quantum = g->x.line[x].quantum, y_quantum = g->y.line[y].quantum;
+  const int x_quantum = pf_line_of(&g->x, x)->quantum, y_quantum = pf_line_of(&g->y, y)->quantum;
   const bool zero = x_quantum == PF_NO_QUANTUM || y_quantum == PF_NO_QUANTUM;
   /* where alpha brings products near the end of double's range, or back from there, the oracle rounds
      up in units of that range, and alone knows how far */
-  const double products = g->x.line[x].absolute * g->y.line[y].absolute;
+  const double products = pf_line_of(&g->x, x)->absolute * pf_line_of(&g->y, y)->absolute;
   if (fabs(sum->alpha) != 1 && !(products < 0x1p900 && fabs(sum->alpha) * products < 0x1p900))
     return;
   pf_certified v;
@@ -163,7 +163,7 @@ static void enclose_inside(pf_encloser *e, pf_group *g, int64_t element)
   g->enclosure = (pf_enclosure){.set = pf_set_empty()};
   if (pf_is_integer(&g->step->acc.format))
     return;
-  if (g->x.line[x].special || g->y.line[y].special || addends_special(&sum))
+  if (pf_line_of(&g->x, x)->special || pf_line_of(&g->y, y)->special || addends_special(&sum))
     enclose_special_inside(g, &sum, x, y);
   else
     enclose_finite_inside(e, g, &sum, x, y);
@@ -184,7 +184,7 @@ static void enclose_group(pf_encloser *e, pf_group *g, int64_t element)
   const double lost = g->declared ? pf_declared_lost(e, g, &k->sum, &k->truth) : 0;
   const pf_bound bound = bound_of(g, &k->sum, &k->truth, x, y, lost);
   const bool special =
-      g->x.line[x].special || g->y.line[y].special || addends_special(&k->sum);
+      pf_line_of(&g->x, x)->special || pf_line_of(&g->y, y)->special || addends_special(&k->sum);
   g->enclosure = (pf_enclosure){.set = finite_set(e, acc, &bound), .radius = bound.error,
                                 .weak = bound.weak && !special};
   if (special)
@@ -215,6 +215,7 @@ double pf_exact(pf_encloser *e, int64_t element, bool *special)
   const pf_asked *k = ask_oracle(e, &all, p->x_scaled, p->y_scaled, element);
   int64_t x, y;
   lines_of(p, element, &x, &y);
-  *special = e->x.line[x].special || e->y.line[y].special || addends_special(&k->sum);
+  *special = pf_line_of(&e->x, x)->special || pf_line_of(&e->y, y)->special ||
+             addends_special(&k->sum);
   return ldexp(k->truth.positive + k->truth.negative, k->truth.scale);
 }

@@ -30,7 +30,7 @@ static uint64_t get_le(const uint8_t *at, int bytes)
 
 static bool is_known(unsigned tag)
 {
-  if (tag == PF_TAG_WHAT || tag == PF_TAG_SCALARS || tag == PF_TAG_RESULT)
+  if (tag == PF_TAG_WHAT || tag == PF_TAG_SCALARS || tag == PF_TAG_RESULT || tag == PF_TAG_ORIGIN)
     return true;
   const unsigned group = tag & 0xfff0, role = tag & 15;
   if (group == PF_TAG_TENSOR)
@@ -344,6 +344,22 @@ static pf_status read_output(archive *r)
   return f ? read_layout(r, f, f->at, 1, &r->c->operand[PF_OUT]) : PF_OK;
 }
 
+static pf_status read_origin(archive *r)
+{
+  const field *f = field_of(r, PF_TAG_ORIGIN);
+  if (!f)
+    return PF_OK;
+  if (!pf_origin_is(f->at, f->length))
+    return pf_fail(r->error, PF_BAD_INPUT, offset_of(r, f->at), "archive: an origin that is no line "
+                   "of text");
+  char *copy = pf_alloc(r->arena, f->length + 1);
+  if (!copy)
+    return no_memory(r, f->length);
+  memcpy(copy, f->at, f->length);
+  r->c->origin = copy;
+  return PF_OK;
+}
+
 bool pf_archive_is(const uint8_t *data, size_t size)
 {
   return size >= PF_ARCHIVE_MAGIC && memcmp(data, pf_archive_magic, PF_ARCHIVE_MAGIC) == 0;
@@ -369,5 +385,7 @@ pf_status pf_archive_decode(const uint8_t *data, size_t size, pf_arena *a, pf_ca
     s = read_tensor(&r, end, role);
   if (s == PF_OK)
     s = read_output(&r);
+  if (s == PF_OK)
+    s = read_origin(&r);
   return s == PF_OK ? pf_case_finish(out, e) : s;
 }

@@ -16,6 +16,7 @@
    values     8020 + role  kind, other kind, share of 256 (1 each), seed (4); with every tensor
    bytes      8030 + role  the elements of a verbatim tensor, row-major
    edits      8040 + role  index (4), encoding (8) each; one at least
+   origin     0004         where the values come from (origin.h), without a NUL; may be left out
    scale      8050 + role  kind (1), block (2), seed (4); then, where they are not generated, the
                            scales as f32, one at least
 
@@ -43,6 +44,7 @@ enum {
   PF_TAG_WHAT = 0x8001,
   PF_TAG_SCALARS = 0x8002,
   PF_TAG_RESULT = 0x8003,
+  PF_TAG_ORIGIN = 0x0004,
   PF_TAG_TENSOR = 0x8010, /* + role */
   PF_TAG_VALUES = 0x8020,
   PF_TAG_BYTES = 0x8030,

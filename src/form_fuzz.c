@@ -304,6 +304,30 @@ static void read_layouts(decoder *d)
     pf_fuzz_strided(layout_head(d, PF_X), d->storage, &d->c->operand[PF_X]);
 }
 
+/* Origin */
+
+size_t pf_fuzz_origin(const uint8_t *data, size_t size)
+{
+  if (size < PF_ORIGIN_END || memcmp(data + size - 4, PF_ORIGIN_MAGIC, 4))
+    return size;
+  const size_t end = size - PF_ORIGIN_END;
+  const size_t length = (size_t)(data[end] | data[end + 1] << 8);
+  return length <= end && pf_origin_is(data + end - length, length) ? end - length : size;
+}
+
+static pf_status read_origin(decoder *d, size_t size)
+{
+  const size_t length = size > d->tail.size ? size - d->tail.size - PF_ORIGIN_END : 0;
+  if (length == 0)
+    return PF_OK;
+  char *copy = pf_alloc(d->arena, length + 1);
+  if (!copy)
+    return PF_NO_MEMORY;
+  memcpy(copy, d->tail.data + d->tail.size, length);
+  d->c->origin = copy;
+  return PF_OK;
+}
+
 static void set_limits(decoder *d, const pf_filter *filter)
 {
   if (filter)
@@ -320,7 +344,7 @@ static void set_limits(decoder *d, const pf_filter *filter)
 pf_status pf_fuzz_decode(const uint8_t *data, size_t size, const pf_filter *filter, pf_arena *a,
                          pf_case *out)
 {
-  decoder d = {.tail = {.data = data, .size = size}, .arena = a, .c = out};
+  decoder d = {.tail = {.data = data, .size = pf_fuzz_origin(data, size)}, .arena = a, .c = out};
   pf_read_bytes(&d.tail, d.head, sizeof d.head);
   set_limits(&d, filter);
   *out = (pf_case){.op = PF_OP_MATMUL};
@@ -344,5 +368,7 @@ pf_status pf_fuzz_decode(const uint8_t *data, size_t size, const pf_filter *filt
     s = read_verbatim(&d);
   if (s == PF_OK)
     s = read_scale_values(&d);
+  if (s == PF_OK)
+    s = read_origin(&d, size);
   return s == PF_OK ? pf_case_finish(out, NULL) : s;
 }

@@ -15,7 +15,9 @@ typedef struct pf_filter {
   int64_t max_work;   /* B*M*N*K and elements of a tensor; 0: PF_FUZZ_WORK */
 } pf_filter;
 
-/* Total: fails only for want of memory.  What the case points to lives in the arena.
+/* An input may end in its origin; see form_fuzz_head.h.
+
+   Total: fails only for want of memory.  What the case points to lives in the arena.
    filter may be NULL. */
 pf_status pf_fuzz_decode(const uint8_t *data, size_t size, const pf_filter *filter, pf_arena *a,
                          pf_case *out);

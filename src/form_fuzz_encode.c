@@ -50,8 +50,11 @@ static void put_size(uint8_t *at, int64_t size)
 
 static void put_sum_size(uint8_t *at, int64_t size)
 {
+  const int near = pf_fuzz_near_power(size);
   if (size >= 1 && size <= 64)
     at[0] = (uint8_t)(size - 1);
+  else if (near >= 0)
+    at[0] = (uint8_t)near;
   else
     put_wide_size(at, size);
 }
@@ -80,6 +83,18 @@ static void put_sizes(uint8_t *head, const pf_shape *s, const int64_t size[PF_SI
       put_batch_size(at, size[i]);
   }
   head[PF_HEAD_BATCH] = (uint8_t)slot_of(pf_batch_slots, s->batch_rank);
+}
+
+/* The usual limit of work where the sizes allow it, so that a mutant of a small case is no large
+   one.  Last of all: the limit applies to sizes and ranks that are there. */
+static void put_work(uint8_t *head, const pf_case *c, const int64_t size[PF_SIZES])
+{
+  for (head[PF_HEAD_WORK] = 0; head[PF_HEAD_WORK] < 16; head[PF_HEAD_WORK]++) {
+    const pf_sizes z = pf_fuzz_sizes(head, PF_FUZZ_WORK, pf_graph_of(c->graph)->weight);
+    if (!memcmp(z.size, size, sizeof z.size))
+      return;
+  }
+  head[PF_HEAD_WORK] = PF_WORK_ALL;
 }
 
 /* Which of the last `rank` of `like` an operand has as ones of its own. */
@@ -254,7 +269,7 @@ static void put_head(uint8_t *head, const pf_case *c, const pf_shape *s,
   head[PF_HEAD_KIND] = (uint8_t)slot_of(pf_kind_slots, x->values.kind);
   put_scalar(head + PF_HEAD_ALPHA, c->alpha, f64);
   put_scalar(head + PF_HEAD_BETA, c->beta, f64);
-  head[PF_HEAD_WORK] = PF_WORK_ALL;
+  put_work(head, c, size);
   head[PF_HEAD_IN_PLACE] = c->out_is_c ? 7 : 0;
   head[PF_HEAD_EDITS] = edits > 0 ? 0xff : 0;
   head[PF_HEAD_EDITS + 1] = (uint8_t)edits;
@@ -288,6 +303,13 @@ static void put_tail(uint8_t *head, uint8_t *to, const pf_case *c)
     to = put_scales(to, &c->operand[r].scale);
 }
 
+static void put_origin(uint8_t *end, const char *origin, size_t length)
+{
+  memcpy(end - 4, PF_ORIGIN_MAGIC, 4);
+  put_le(end - PF_ORIGIN_END, length, 2);
+  memcpy(end - PF_ORIGIN_END - length, origin, length);
+}
+
 pf_status pf_fuzz_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t *size, pf_error *e)
 {
   const pf_shape s = pf_case_shape(c);
@@ -303,11 +325,16 @@ pf_status pf_fuzz_encode(const pf_case *c, pf_arena *a, uint8_t **out, size_t *s
              (r == PF_OUT ? 0 : verbatim_bytes(&c->operand[r]));
   for (pf_role r = PF_X; r <= PF_Y; r++)
     bytes += scale_bytes(&c->operand[r].scale);
+  const size_t origin = c->origin ? strlen(c->origin) : 0;
+  if (origin > 0)
+    bytes += origin + PF_ORIGIN_END;
   uint8_t *to = pf_alloc(a, bytes);
   if (!to)
     return pf_fail(e, PF_NO_MEMORY, 0, "fuzz form: no memory for %zu bytes", bytes);
   put_head(to, c, &s, sizes);
   put_tail(to, to + PF_HEAD_BYTES, c);
+  if (origin > 0)
+    put_origin(to + bytes, c->origin, origin);
   *out = to;
   *size = bytes;
   return PF_OK;

@@ -57,7 +57,10 @@
    The tail: for each tensor in order, the output last, that asks for it: strides of 3 bytes each,
    an offset of 2.  Then the edits: role, index (3 bytes), encoding (8 bytes).  Then the elements of
    each verbatim tensor, then the scales that are there, as f32 whose sign is ignored; what is zero,
-   infinite or NaN counts as one. */
+   infinite or NaN counts as one.
+
+   The end, which is no part of what wraps around: the case's origin (origin.h), its length (2 bytes),
+   and "\x89pf\x01"; where that is not to be had the input has no such end. */
 #ifndef PF_FORM_FUZZ_HEAD_H
 #define PF_FORM_FUZZ_HEAD_H
 
@@ -95,8 +98,11 @@ enum {
   PF_OWN = 0xc0,
   PF_LAYOUT_EXPLICIT = 0xff,
   PF_WORK_ALL = 0xfc,
+  PF_NEAR_POWERS = 0x40,
+  PF_NEAR_POWERS_END = 0xc0,
   PF_SCALE_EXPLICIT = 0xf8,
   PF_FUZZ_EDITS = 255,
+  PF_ORIGIN_END = 6,  /* bytes behind the text */
   PF_EDIT_BYTES = 12
 };
 
@@ -128,6 +134,13 @@ typedef struct pf_sizes {
 } pf_sizes;
 /* work: the limit; weight: the graph's y has no batches. */
 pf_sizes pf_fuzz_sizes(const uint8_t *head, int64_t work, bool weight);
+/* The first byte of a K that is a power of two or beside one; -1 where none is. */
+int pf_fuzz_near_power(int64_t size);
+
+#define PF_ORIGIN_MAGIC "\x89pf\x01"
+
+/* Where the end with the origin begins; size if there is none. */
+size_t pf_fuzz_origin(const uint8_t *data, size_t size);
 
 int pf_head_edits(const uint8_t *head);  /* how many edits the tail has */
 

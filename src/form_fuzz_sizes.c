@@ -33,12 +33,20 @@ static int64_t near_power(uint8_t code)
   return (1 << power[code >> 2 & 7]) + beside[code & 3];
 }
 
+int pf_fuzz_near_power(int64_t size)
+{
+  for (int code = PF_NEAR_POWERS; code < PF_NEAR_POWERS_END; code++)
+    if (near_power((uint8_t)code) == size)
+      return code;
+  return -1;
+}
+
 /* K: half of them near powers of two. */
 static int64_t sum_size_of(const uint8_t *at)
 {
-  if (at[0] < 0x40)
+  if (at[0] < PF_NEAR_POWERS)
     return 1 + at[0];
-  if (at[0] < 0xc0)
+  if (at[0] < PF_NEAR_POWERS_END)
     return near_power(at[0]);
   if (at[0] < 0xd0)
     return at[0] - 0xc0;

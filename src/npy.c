@@ -224,25 +224,25 @@ static pf_status read_dict(scanner *s, header *h)
   return PF_OK;
 }
 
-/* Leaves the scanner on the header's text. */
-static pf_status read_length(scanner *s, size_t size)
+/* Leaves the scanner on the header's text.  have: bytes of the file that are there. */
+static pf_status read_length(scanner *s, size_t have)
 {
   enum { VERSION = MAGIC_LENGTH, LENGTH = MAGIC_LENGTH + 2 };
-  if (!pf_npy_is(s->data, size))
+  if (!pf_npy_is(s->data, have))
     return bad(s, 0, "does not begin with the magic \\x93NUMPY");
-  if (size < LENGTH)
+  if (have < LENGTH)
     return bad(s, VERSION, "no version");
   const int major = s->data[VERSION], minor = s->data[VERSION + 1];
   if (major < 1 || major > 3 || minor != 0)
     return pf_fail(s->error, PF_UNSUPPORTED, VERSION, "npy: version %d.%d", major, minor);
   const size_t bytes = major == 1 ? 2 : 4;
-  if (size - LENGTH < bytes)
+  if (have - LENGTH < bytes)
     return bad(s, LENGTH, "no length");
   size_t length = 0;
   for (size_t i = 0; i < bytes; i++)
     length |= (size_t)s->data[LENGTH + i] << (8 * i);
   s->at = LENGTH + bytes;
-  if (length > size - s->at)
+  if (length > have - s->at)
     return bad(s, LENGTH, "longer than the file");
   if (length > HEADER_MAX)
     return bad(s, LENGTH, "longer than 10000 bytes");
@@ -310,12 +310,18 @@ bool pf_npy_is(const void *data, size_t size)
 pf_status pf_npy_parse(const void *data, size_t size, const pf_dtype *raw, pf_tensor_file *out,
                        pf_error *e)
 {
+  return pf_npy_parse_head(data, size, size, raw, out, e);
+}
+
+pf_status pf_npy_parse_head(const void *data, size_t have, size_t size, const pf_dtype *raw,
+                            pf_tensor_file *out, pf_error *e)
+{
   static const size_t by_name[] = {0};
   scanner s = {.data = data, .error = e};
   header h = {.rank = 0};
   *out = (pf_tensor_file){.format = "npy", .count = 1, .by_name = by_name, .data = data,
                           .size = size};
-  pf_status status = read_length(&s, size);
+  pf_status status = read_length(&s, have);
   if (status == PF_OK)
     status = read_dict(&s, &h);
   pf_tensor_entry *t = status == PF_OK ? pf_alloc(&out->memory, sizeof *t) : NULL;

@@ -20,6 +20,13 @@ bool pf_npy_is(const void *data, size_t size);
 pf_status pf_npy_parse(const void *data, size_t size, const pf_dtype *raw, pf_tensor_file *out,
                        pf_error *e);
 
+/* Bytes that hold the header of every file that pf_npy_parse takes. */
+enum { PF_NPY_HEAD = 12 + 10000 };
+/* The same for a file of `size` bytes of which only the first `have` are there, PF_NPY_HEAD or all:
+   the entry's data point behind them, and must not be read. */
+pf_status pf_npy_parse_head(const void *data, size_t have, size_t size, const pf_dtype *raw,
+                            pf_tensor_file *out, pf_error *e);
+
 /* Writes version 1.0; t in C order, with a dtype; raw bytes where NumPy has no name for it.  The
    file at path is complete or is not there. */
 pf_status pf_npy_write(const char *path, const pf_tensor_entry *t, pf_error *e);

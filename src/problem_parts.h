@@ -24,6 +24,9 @@ static inline bool next_index(int rank, const int64_t *dim, const int64_t *strid
   return false;
 }
 
+/* An operand's elements in row-major order, from the first on; reads the case and the shape. */
+pf_walk pf_problem_walk(const pf_problem *p, pf_role role);
+
 /* pf_marker_bits in each of count elements. */
 void pf_fill_marked(pf_dtype t, void *data, int64_t count);
 

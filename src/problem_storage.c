@@ -20,7 +20,7 @@ static int64_t offset_of(const pf_operand *o, int64_t index)
   return offset;
 }
 
-static pf_walk walk_of(const pf_problem *p, pf_role role)
+pf_walk pf_problem_walk(const pf_problem *p, pf_role role)
 {
   const bool along_k = role == PF_X || pf_graph_of(p->what->graph)->weight;
   pf_walk walk = {.place.negate = role == PF_X, .columns = along_k ? 1 : p->shape.n};
@@ -37,7 +37,7 @@ static void write_dense(const pf_problem *p, pf_role role, void *to)
   if (o->values.kind == PF_VERBATIM && count > 0)
     memcpy(to, o->values.verbatim, (size_t)count * (size_t)pf_dtype_of(o->dtype)->bytes);
   else
-    pf_values_generate(&o->values, o->dtype, walk_of(p, role), count, to);
+    pf_values_generate(&o->values, o->dtype, pf_problem_walk(p, role), count, to);
 }
 
 static inline __attribute__((always_inline)) void copy_row(size_t bytes, const uint8_t *from,

@@ -15,6 +15,13 @@ uint8_t pf_read_u8(pf_reader *r)
 uint64_t pf_read_le(pf_reader *r, int bytes)
 {
   uint64_t value = 0;
+  if (r->next <= r->size && r->size - r->next >= (size_t)bytes) {
+    for (int i = 0; i < bytes; i++) {
+      value |= (uint64_t)r->data[r->next + (size_t)i] << (8 * i);
+    }
+    r->next += (size_t)bytes;
+    return value;
+  }
   for (int i = 0; i < bytes; i++) {
     value |= (uint64_t)pf_read_u8(r) << (8 * i);
   }

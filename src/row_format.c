@@ -1,15 +1,10 @@
 /* Formats as rows write them: names, what the case decides, and ways to round behind slashes. */
-#include "row.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool word_is(const char *word, size_t length, const char *what)
-{
-  return strlen(what) == length && !memcmp(word, what, length);
-}
+#include "row_parser.h"
 
 /* A sum of integers is exact in s32, and needs no float to be kept in. */
 static pf_dtype with_f32(pf_dtype t)
@@ -28,14 +23,14 @@ static bool symbol_find(const pf_case *c, const char *word, size_t length, pf_dt
 {
   const bool wide = length > 4 && !memcmp(word + length - 4, "+f32", 4);
   const size_t base = wide ? length - 4 : length;
-  if (word_is(word, base, "in"))
+  if (pf_row_word_is(word, base, "in"))
     *out = pf_case_in(c);
-  else if (word_is(word, base, "result"))
+  else if (pf_row_word_is(word, base, "result"))
     *out = pf_case_result(c);
   else if (!pf_dtype_find(word, base, out))
     return false;
   if (wide)
-    *out = word_is(word, base, "in") && mixes_s32(c) ? PF_F64 : with_f32(*out);
+    *out = pf_row_word_is(word, base, "in") && mixes_s32(c) ? PF_F64 : with_f32(*out);
   return true;
 }
 
@@ -66,7 +61,7 @@ static bool custom_format(const char *word, size_t length, pf_format *out)
 static bool named_format(const pf_case *c, const char *word, size_t length, pf_format *out)
 {
   pf_dtype t;
-  if (word_is(word, length, "tf32")) {
+  if (pf_row_word_is(word, length, "tf32")) {
     *out = pf_tf32;
     return true;
   }
@@ -82,15 +77,15 @@ static const char *turn_knob(pf_format *f, const char *knob, size_t length)
 {
   if (f->precision > 51)
     return "f64 rounds to nearest even only";
-  if (word_is(knob, length, "rz"))
+  if (pf_row_word_is(knob, length, "rz"))
     f->rounding = PF_TOWARD_ZERO;
-  else if (word_is(knob, length, "rna"))
+  else if (pf_row_word_is(knob, length, "rna"))
     f->rounding = PF_NEAREST_AWAY;
-  else if (word_is(knob, length, "sat"))
+  else if (pf_row_word_is(knob, length, "sat"))
     f->overflow = PF_OVERFLOW_SATURATE;
-  else if (word_is(knob, length, "nan") && !pf_is_integer(f))
+  else if (pf_row_word_is(knob, length, "nan") && !pf_is_integer(f))
     f->overflow = PF_OVERFLOW_NAN;
-  else if (word_is(knob, length, "inf") && f->has_infinity)
+  else if (pf_row_word_is(knob, length, "inf") && f->has_infinity)
     f->overflow = PF_OVERFLOW_INFINITY;
   else
     return "is no way to round it (rz, rna; sat; nan, of floats; inf, where there is infinity)";

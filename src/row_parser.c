@@ -1,13 +1,23 @@
 /* Rows as text: parsed and bound to a case.  row_format.c reads formats, row_parser_sum.c sums. */
 #include "row_parser.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
+static bool is_space(char c)
+{
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_of_word(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '+' || c == '-' || c == ':' || c == '/' || c == '.';
+}
+
 void pf_row_skip_space(pf_parser *p)
 {
-  while (isspace((unsigned char)*p->at))
+  while (is_space(*p->at))
     p->at++;
   p->token = p->at;
 }
@@ -30,14 +40,9 @@ size_t pf_row_word(pf_parser *p, const char **word)
 {
   pf_row_skip_space(p);
   *word = p->at;
-  while (isalnum((unsigned char)*p->at) || (*p->at && strchr("_+-:/.", *p->at)))
+  while (is_of_word(*p->at))
     p->at++;
   return (size_t)(p->at - *word);
-}
-
-bool pf_row_word_is(const char *word, size_t length, const char *what)
-{
-  return strlen(what) == length && !memcmp(word, what, length);
 }
 
 pf_status pf_row_format(pf_parser *p, pf_format *out)

@@ -33,7 +33,14 @@ pf_status pf_row_ref(pf_parser *p, int *out);
 /* What stands between the brackets of MATMUL and MULSUM. */
 pf_status pf_row_sum(pf_parser *p, pf_step *s);
 
-bool pf_row_word_is(const char *word, size_t length, const char *what);
+static inline bool pf_row_word_is(const char *word, size_t length, const char *what)
+{
+  for (size_t i = 0; i < length; i++)
+    if (!what[i] || what[i] != word[i])
+      return false;
+  return !what[length];
+}
+
 bool pf_row_ref_absent(const pf_parser *p, int ref);  /* c or bias that the case does not have */
 pf_shaped pf_row_ref_shape(const pf_parser *p, int ref);
 pf_format pf_row_ref_format(const pf_parser *p, int ref);  /* of no factor */

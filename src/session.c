@@ -22,10 +22,10 @@ static pf_status bind_rows(pf_bench *b)
 static int same_run(const pf_bench *b, int engine, int row)
 {
   const bool whole = b->session->options.engine[engine]->whole_graph;
-  for (int r = 0; r < row; r++)
-    if (!b->row[r].status && (whole || pf_plan_equal(&b->row[r].plan, &b->row[row].plan)))
-      return engine * b->rows + r;
-  return -1;
+  int r = whole ? 0 : b->row[row].same;
+  while (b->row[r].status)
+    r++;
+  return r < row ? engine * b->rows + r : -1;
 }
 
 /* The result is all that a run of the whole case leaves. */
@@ -142,15 +142,12 @@ static void prepare_result(const pf_bench *b, pf_comparison *c)
   }
 }
 
-static const pf_plan *plan_of_run(const pf_bench *b, int run)
-{
-  return run < 0 || b->row[run % b->rows].status ? NULL : &b->row[run % b->rows].plan;
-}
-
+/* -1: no run. */
 static bool same_plans(const pf_bench *b, int run, int other)
 {
-  const pf_plan *p = plan_of_run(b, run), *q = plan_of_run(b, other);
-  return run == other || (p && q && pf_plan_equal(p, q));
+  if (run < 0 || other < 0)
+    return run == other;
+  return b->row[run % b->rows].same == b->row[other % b->rows].same;
 }
 
 /* Rows with the same steps come to the same verdict: only the first is judged. */

@@ -48,6 +48,12 @@ static void look_closer(const pf_bench *b, pf_comparison *c, int64_t element, do
       wrong && m.share <= 1 && isfinite(allowed->radius) && !pf_rule_is_familiar(rule);
 }
 
+static void count_judged(pf_bench *b, int64_t n)
+{
+  b->session->elements += (uint64_t)n;
+  b->session->products += (uint64_t)(n * b->problem.shape.k);
+}
+
 static void judge(pf_bench *b, pf_comparison *c, const pf_enclosure *enclosures, int64_t element)
 {
   const pf_options *o = &b->session->options;
@@ -68,8 +74,7 @@ static void judge(pf_bench *b, pf_comparison *c, const pf_enclosure *enclosures,
     t->order = 0;  /* such rules know nothing of orders */
   if (!right || o->measure || o->rule.kind == PF_RULE_NMSE)
     look_closer(b, c, element, got, &mine, !right, false);
-  b->session->elements++;
-  b->session->products += (uint64_t)b->problem.shape.k;
+  count_judged(b, 1);
   if (c->other_run < 0)
     return;
   const pf_enclosure *theirs = &enclosures[c->other_ask];
@@ -118,20 +123,12 @@ static bool is_judged(const pf_comparison *c)
   return c->result.verdict == PF_VERDICT_OK && c->same_as < 0;
 }
 
-/* Whether an infinity or NaN counts as ORDER depends on the whole set. */
-static bool inside(const pf_enclosure *e, double got)
-{
-  if (got >= e->set.lo && got <= e->set.hi)
-    return true;
-  return e->whole && pf_set_allows(&e->set, got) && !pf_set_is_open(&e->set);
-}
-
 static bool settled(const pf_bench *b, const pf_comparison *c, const pf_enclosure *subset,
                     int64_t element)
 {
-  return inside(&subset[c->ask], b->run[c->run].got[element]) &&
+  return pf_tally_settles(&subset[c->ask], b->run[c->run].got[element]) &&
          (c->other_run < 0 ||
-          inside(&subset[c->other_ask], b->run[c->other_run].got[element]));
+          pf_tally_settles(&subset[c->other_ask], b->run[c->other_run].got[element]));
 }
 
 /* What is measured, or follows a familiar rule, needs the exact enclosures; so does a pair of rows
@@ -154,8 +151,7 @@ static void count_settled(pf_bench *b, int64_t n)
   for (int i = 0; i < b->comparisons; i++)
     if (is_judged(&b->comparison[i])) {
       b->comparison[i].result.tally.judged += b->comparison[i].other_run < 0 ? n : 2 * n;
-      b->session->elements += (uint64_t)n;
-      b->session->products += (uint64_t)(n * b->problem.shape.k);
+      count_judged(b, n);
     }
 }
 
@@ -180,20 +176,16 @@ static void count_weak(pf_bench *b, const pf_span *span, uint64_t settled_ones)
 /* Of which elements of a block are all results inside their spans?  A bit each. */
 static uint64_t settle_at_once(pf_bench *b, pf_span *span, int64_t from, int n)
 {
-  int64_t inside[PF_BLOCK];
-  uint64_t bits = 0;
+  uint64_t bits = n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
   pf_enclose_block(b->encloser, from, n, span);
-  memset(inside, -1, sizeof inside);
   for (int i = 0; i < b->comparisons; i++) {
     const pf_comparison *c = &b->comparison[i];
     if (!is_judged(c))
       continue;
-    pf_span_compare(b->encloser, &span[c->ask], b->run[c->run].got + from, n, inside);
+    bits &= pf_span_compare(b->encloser, &span[c->ask], b->run[c->run].got + from, n);
     if (c->other_run >= 0)
-      pf_span_compare(b->encloser, &span[c->other_ask], b->run[c->other_run].got + from, n, inside);
+      bits &= pf_span_compare(b->encloser, &span[c->other_ask], b->run[c->other_run].got + from, n);
   }
-  for (int i = 0; i < n; i++)
-    bits |= (uint64_t)(inside[i] & 1) << i;
   count_weak(b, span, bits);
   return bits;
 }
@@ -204,18 +196,27 @@ static bool settle_one(pf_bench *b, pf_enclosure *subset, int64_t element)
   for (int i = 0; i < b->comparisons; i++)
     if (is_judged(&b->comparison[i]) && !settled(b, &b->comparison[i], subset, element))
       return false;
+  for (int i = 0; i < b->comparisons; i++) {
+    pf_comparison *c = &b->comparison[i];
+    if (!is_judged(c))
+      continue;
+    pf_tally_element(&c->result.tally, &subset[c->ask], b->run[c->run].got[element]);
+    if (c->other_run >= 0)
+      pf_tally_element(&c->result.tally, &subset[c->other_ask], b->run[c->other_run].got[element]);
+    count_judged(b, 1);
+  }
   return true;
 }
 
 /* Almost every element is right, and certified arithmetic can tell: at once of most, of others one
-   by one, with more care.  Settled elements are counted; a bit for each. */
+   by one, with more care.  Settled elements are counted; a bit for each is returned. */
 static uint64_t settle_block(pf_bench *b, pf_span *span, pf_enclosure *subset, int64_t from, int n)
 {
   uint64_t bits = settle_at_once(b, span, from, n);
+  count_settled(b, bits_set(bits));
   for (int i = 0; i < n; i++)
     if (!(bits >> i & 1) && settle_one(b, subset, from + i))
       bits |= (uint64_t)1 << i;
-  count_settled(b, bits_set(bits));
   return bits;
 }
 
@@ -234,26 +235,33 @@ static bool has_points(double lo, double hi)
   return lo <= hi;  /* false for NaN */
 }
 
+/* Infinities and NaN that the exact set does not hold. */
+static bool specials_differ(const pf_set *s, const pf_set *exact)
+{
+  return s->nan > exact->nan || s->plus_infinity > exact->plus_infinity ||
+         s->minus_infinity > exact->minus_infinity;
+}
+
 /* Does [lo, hi] hold what the exact enclosure does not allow? */
 static bool promises_too_much(double lo, double hi, const pf_enclosure *exact)
 {
   return has_points(lo, hi) && !(lo >= exact->set.lo && hi <= exact->set.hi);
 }
 
-/* The same for the ends of a block, which also say that the exact set is closed, and whether the
-   element is weak. */
+/* The same for the ends of a block, which also say whether the element is weak, and where they are
+   not finite that the exact set is closed. */
 static bool block_promises_too_much(double lo, double hi, bool weak, const pf_enclosure *exact)
 {
   const pf_set *s = &exact->set;
   const bool is_nan = lo == INFINITY && hi == -INFINITY;
   if (!is_nan && !has_points(lo, hi))
     return false;
-  if (pf_set_is_open(s) || weak != exact->weak)
+  if (weak != exact->weak)
     return true;
   if (is_nan)
-    return !s->nan;
+    return !s->nan || pf_set_is_open(s);
   if (isinf(lo) || isinf(hi))
-    return lo != hi || !(lo > 0 ? s->plus_infinity : s->minus_infinity);
+    return lo != hi || !(lo > 0 ? s->plus_infinity : s->minus_infinity) || pf_set_is_open(s);
   return promises_too_much(lo, hi, exact);
 }
 
@@ -270,7 +278,7 @@ static void compare_oracles(pf_bench *b, const pf_span *span, pf_enclosure *subs
     if (!whole_differs &&
         !block_promises_too_much(span[i].lo[at], span[i].hi[at], span[i].weak >> at & 1,
                                  &exact[i]) &&
-        !promises_too_much(s->lo, s->hi, &exact[i]) &&
+        !promises_too_much(s->lo, s->hi, &exact[i]) && !specials_differ(s, &exact[i].set) &&
         !(exact[i].weak && (subset[i].whole || has_points(s->lo, s->hi))))
       continue;
     if (!b->session->differing++)

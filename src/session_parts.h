@@ -9,9 +9,12 @@
 /* A row bound to the case. */
 typedef struct pf_bound_row {
   pf_strategy strategy;
+  const char *text;        /* NULL: the graph has no such row */
   pf_plan plan;
   pf_status status;
   pf_error error;
+  int same;                /* the first row with the same steps: its own number where there is
+                              none, or where it could not be bound */
 } pf_bound_row;
 
 /* The rows of a case, and the one that the graph promises. */

@@ -6,16 +6,17 @@
 #include "row_parser.h"
 #include "session_parts.h"
 
-/* All that pf_plan_parse reads of a case without scales, and which rows are asked for. */
+/* All that pf_plan_parse reads of a case, and which rows are asked for. */
 typedef struct pf_row_key {
   pf_graph graph;
   pf_dtype dtype[PF_ROLE_COUNT];
   bool present[PF_ROLE_COUNT];
+  pf_scale_kind scale[2];  /* of x and y */
   uint32_t alpha, beta;    /* dtypes that hold it, a bit each */
   int strategies;          /* 0: the graph's own */
 } pf_row_key;
 
-enum { KEPT = 1024 };
+enum { KEPT = 512 };
 
 typedef struct pf_row_cache {
   pf_row_key key[KEPT];
@@ -42,6 +43,8 @@ static void key_of(const pf_options *o, const pf_case *c, pf_row_key *key)
     key->dtype[r] = c->operand[r].dtype;
     key->present[r] = c->operand[r].present;
   }
+  key->scale[0] = c->operand[PF_X].scale.kind;
+  key->scale[1] = c->operand[PF_Y].scale.kind;
   if (pf_graph_of(c->graph)->has_c) {
     key->alpha = holders(c->alpha);
     key->beta = holders(c->beta);
@@ -51,26 +54,42 @@ static void key_of(const pf_options *o, const pf_case *c, pf_row_key *key)
 
 static size_t place_of(const pf_row_key *key)
 {
-  const unsigned char *bytes = (const unsigned char *)key;
+  uint32_t words[sizeof *key / sizeof(uint32_t)];
   uint64_t hash = 0;
-  for (size_t i = 0; i < sizeof *key; i++)
-    hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  memcpy(words, key, sizeof words);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    hash = (hash ^ words[i]) * 0x100000001b3u;
   return (size_t)(pf_hash(hash) % KEPT);
 }
 
-static void bind(const pf_case *c, pf_bound_row *r, const char *name, const char *text)
+/* Of the first n rows one with that text; NULL. */
+static const pf_bound_row *find_text(const pf_row_set *s, int n, const char *text)
 {
-  memset(r, 0, sizeof *r);
+  for (int i = 0; i < n; i++)
+    if (s->row[i].text && !strcmp(s->row[i].text, text))
+      return &s->row[i];
+  return NULL;
+}
+
+/* text: NULL for the graph's row of that name.  What the first n rows of the set have parsed is not
+   parsed again. */
+static void bind(const pf_case *c, const pf_row_set *s, int n, pf_bound_row *r, const char *name,
+                 const char *text)
+{
+  const pf_row *row = text ? NULL : pf_row_find(c->graph, name);
+  const char *own = row ? row->text : text;
+  const pf_bound_row *like = own ? find_text(s, n, own) : NULL;
+  if (like)
+    *r = *like;
+  else
+    memset(r, 0, sizeof *r);
   strncpy(r->strategy.name, name, sizeof r->strategy.name - 1);
-  if (!text) {
-    const pf_row *row = pf_row_find(c->graph, name);
-    if (!row) {
-      r->status = pf_fail(&r->error, PF_UNSUPPORTED, 0, "the graph has no such row");
-      return;
-    }
-    text = row->text;
-  }
-  r->status = pf_plan_parse(r->strategy.name, text, c, &r->plan, &r->error);
+  r->text = own;
+  if (!own)
+    r->status = pf_fail(&r->error, PF_UNSUPPORTED, 0, "the graph has no such row");
+  else if (!like)
+    r->status = pf_plan_parse(r->strategy.name, own, c, &r->plan, &r->error);
+  r->plan.strategy = r->strategy.name;
 }
 
 static int rows_of(const pf_options *o, pf_graph graph)
@@ -79,6 +98,15 @@ static int rows_of(const pf_options *o, pf_graph graph)
   for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
     n += r->graph == graph && !r->by_name;
   return n;
+}
+
+static int first_same(const pf_row_set *s, int i)
+{
+  int j = 0;
+  while (j < i && (s->row[i].status || s->row[j].status ||
+                   !pf_plan_equal(&s->row[j].plan, &s->row[i].plan)))
+    j++;
+  return j;
 }
 
 /* In place of *set. */
@@ -94,12 +122,16 @@ static pf_status bind_all(const pf_options *o, const pf_case *c, pf_row_set **se
   }
   s->rows = rows;
   int n = 0;
-  for (int i = 0; i < o->strategy_count; i++)
-    bind(c, &s->row[n++], o->strategy[i].name, o->strategy[i].text);
+  for (int i = 0; i < o->strategy_count; i++, n++)
+    bind(c, s, n, &s->row[n], o->strategy[i].name, o->strategy[i].text);
   for (const pf_row *r = pf_rows; !o->strategy_count && r->text; r++)
-    if (r->graph == c->graph && !r->by_name)
-      bind(c, &s->row[n++], r->strategy, r->text);
-  bind(c, &s->promise, pf_graph_of(c->graph)->promises, NULL);
+    if (r->graph == c->graph && !r->by_name) {
+      bind(c, s, n, &s->row[n], r->strategy, r->text);
+      n++;
+    }
+  for (int i = 0; i < rows; i++)
+    s->row[i].same = first_same(s, i);
+  bind(c, s, n, &s->promise, pf_graph_of(c->graph)->promises, NULL);
   return PF_OK;
 }
 
@@ -141,7 +173,7 @@ pf_status pf_rows_bind(pf_session *s, const pf_case *c, const pf_row_set **out)
   take_strategies(s->rows, o);
   key_of(o, c, &key);
   const size_t at = place_of(&key);
-  const bool kept = !pf_graph_of(c->graph)->scaled && !has_texts(o);
+  const bool kept = !has_texts(o);
   pf_row_set **set = kept ? &s->rows->set[at] : &s->rows->passing;
   const bool known = kept && *set && !memcmp(&s->rows->key[at], &key, sizeof key);
   if (!known)

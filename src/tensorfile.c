@@ -163,6 +163,15 @@ void pf_file_unmap(const uint8_t *data, size_t size)
     munmap((void *)(uintptr_t)data, size);
 }
 
+void pf_file_forget(const uint8_t *data, size_t size)
+{
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t from = ((uintptr_t)data + page - 1) & ~(page - 1);
+  const uintptr_t to = ((uintptr_t)data + size) & ~(page - 1);
+  if (from < to)
+    madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 /* A new file beside path; its name replaces *name, to be freed.  -1 with errno set. */
 static int create_beside(const char *path, char **name)
 {

@@ -1,4 +1,4 @@
-/* Files of tensors, read in place: what .npy and safetensors readers give and writers take.
+/* Files of tensors, read in place: what readers of all formats give and writers take.
 
    Such files come from strangers and may be larger than memory: a reader maps the file, checks
    everything that its header says, and hands out pointers into the mapping; no data is copied.
@@ -14,7 +14,7 @@ enum { PF_TENSOR_MAX_RANK = 8 };
 
 typedef struct pf_tensor_entry {
   const char *name;        /* UTF-8; "" in .npy, which has no names */
-  const char *dtype_name;  /* as the format spells it: "BF16", "<f4" */
+  const char *dtype_name;  /* as the format spells it: "BF16", "<f4", "Q8_0" */
   bool has_dtype;          /* false: no dtype of ours, "I64" say */
   pf_dtype dtype;          /* where has_dtype */
   int rank;                /* 0: one element */
@@ -31,7 +31,7 @@ typedef struct pf_metadata {
 } pf_metadata;
 
 typedef struct pf_tensor_file {
-  const char *format;             /* "safetensors" or "npy" */
+  const char *format;             /* "safetensors", "npy", "npz", "onnx" or "gguf" */
   size_t count;
   const pf_tensor_entry *entry;   /* in the header's order */
   const size_t *by_name;          /* indices of entry, by name in strcmp's order */
@@ -74,9 +74,20 @@ typedef struct pf_quoted {
 } pf_quoted;
 pf_quoted pf_quote(const void *text, size_t length);
 
+/* The text of a stranger's file, copied into f->memory; PF_BAD_INPUT, told of `what`, if it is no
+   UTF-8 or has a NUL in it.  at: where it lies in the file. */
+pf_status pf_tensor_text(pf_tensor_file *f, size_t at, size_t length, const char *what,
+                         const char **out, pf_error *e);
+/* Sets by_name of the entries; PF_BAD_INPUT, told at `place` of the later one, if two share a name.
+   place[count]: offsets in the file. */
+pf_status pf_tensor_index(pf_tensor_file *f, const size_t *place, pf_error *e);
+
 /* Maps a regular file for reading; *data is NULL where it is empty. */
 pf_status pf_file_map(const char *path, const uint8_t **data, size_t *size, pf_error *e);
 void pf_file_unmap(const uint8_t *data, size_t size);
+/* Pages of a mapping that were read count as memory of the process: gives back those that lie
+   wholly inside.  They are read from the file again where they are needed. */
+void pf_file_forget(const uint8_t *data, size_t size);
 
 typedef struct pf_bytes {
   const void *data;

@@ -45,6 +45,7 @@ bool pf_kind_find(const char *name, size_t length, pf_kind *out)
   return false;
 }
 
+/* `to` has room for PF_RUN. */
 static void run_kind(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int count,
                      uint64_t *to)
 {
@@ -76,9 +77,9 @@ static void run_mixed(const pf_values *v, pf_dtype t, pf_walk at, int count, uin
 
 uint64_t pf_value_bits(const pf_values *v, pf_dtype t, const pf_place *place)
 {
-  uint64_t bits;
-  run_mixed(v, t, (pf_walk){.place = *place, .columns = 1}, 1, &bits);
-  return bits;
+  uint64_t bits[PF_RUN];
+  run_mixed(v, t, (pf_walk){.place = *place, .columns = 1}, 1, bits);
+  return bits[0];
 }
 
 /* Stores encodings one behind the other. */

@@ -7,17 +7,7 @@
 #include <string.h>
 
 #include "values_draw.h"
-
-/* An encoding is a sign bit above a magnitude; magnitudes order as the values they stand for, zero
-   first, then subnormals, then normals up to `max`, then whatever is not finite. */
-typedef struct encoding {
-  int precision;
-  int emin, emax;  /* exponents of the smallest and the largest normal */
-  int quantum;     /* exponent of the smallest subnormal */
-  int sign_at;     /* bit */
-  uint64_t max;    /* magnitude of the largest finite value */
-  bool has_infinity, has_negative_zero;
-} encoding;
+#include "values_pack.h"
 
 static encoding encoding_of(pf_dtype t)
 {
@@ -44,13 +34,6 @@ static int clamp(int x, int lo, int hi)
   return x > hi ? hi : x < lo ? lo : x;  /* hi wins where lo > hi */
 }
 
-static inline uint64_t with_sign(const encoding *e, bool negative, uint64_t magnitude)
-{
-  if (magnitude == 0 && !e->has_negative_zero)
-    return 0;
-  return magnitude | (uint64_t)negative << e->sign_at;
-}
-
 /* The finite magnitude of exponent `exponent` (emin - 1: subnormal) and of the p - 1 bits behind
    the leading one; never zero. */
 static inline uint64_t assemble(const encoding *e, int exponent, uint64_t fraction)
@@ -59,33 +42,6 @@ static inline uint64_t assemble(const encoding *e, int exponent, uint64_t fracti
   const uint64_t field = (uint64_t)(clamp(exponent, e->emin - 1, e->emax) - e->emin + 1);
   const uint64_t m = (field << width) + (fraction & ((UINT64_C(1) << width) - 1));
   return m == 0 ? 1 : m > e->max ? e->max : m;
-}
-
-/* (-1)^negative * m * 2^exponent; rounded to nearest with ties away (one fixed rule is all that is
-   needed here), saturated at the largest finite value.  m = 0 gives +0. */
-static inline uint64_t pack(const encoding *e, bool negative, uint64_t m, int exponent)
-{
-  if (m == 0)
-    return 0;
-  const int top = 63 - __builtin_clzll(m);
-  int last = top + exponent - (e->precision - 1);
-  if (last < e->quantum)
-    last = e->quantum;
-  const int shift = last - exponent;
-  if (shift > 63)
-    m = 0;
-  else if (shift > 0)
-    m = (m >> shift) + (m >> (shift - 1) & 1);
-  else
-    m <<= -shift;
-  const uint64_t magnitude = m + ((uint64_t)(last - e->quantum) << (e->precision - 1));
-  return with_sign(e, negative, magnitude > e->max ? e->max : magnitude);
-}
-
-static uint64_t value_normal(const encoding *e, pf_stream s)
-{
-  const int64_t x = draw_normal(&s);
-  return pack(e, x < 0, (uint64_t)(x < 0 ? -x : x), NORMAL_QUANTUM);
 }
 
 static uint64_t value_bits(const encoding *e, pf_stream s)
@@ -329,10 +285,16 @@ static inline __attribute__((always_inline)) void run_alone(const run *r, pf_kin
     case PF_INTEGER: to[i] = value_integer(&e, s); break;
     case PF_MIDPOINT: to[i] = midpoint_addend(&e, s); break;
     case PF_WIDE: to[i] = value_wide(&e, s); break;
-    case PF_SUBNORMAL: to[i] = value_subnormal(&e, s); break;
-    default: to[i] = value_normal(&e, s); break;
+    default: to[i] = value_subnormal(&e, s); break;
     }
   }
+}
+
+static void run_normal(const run *r, uint64_t *to)
+{
+  pf_draws d;
+  pf_draw_elements(r->elements, r->at.place.index, r->count, NORMAL_DRAWS, &d);
+  pf_pack_normals(&r->e, &d, r->count, to);
 }
 
 static void run_equal(const run *r, uint64_t *to)
@@ -411,7 +373,7 @@ void pf_float_run(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int 
     .lines = stream_key(v, &at.place, (int)kind + PURPOSE_LINE),
   };
   switch (kind) {
-  case PF_NORMAL: run_alone(&r, PF_NORMAL, 4, to); break;
+  case PF_NORMAL: run_normal(&r, to); break;
   case PF_BITS: run_alone(&r, PF_BITS, 1, to); break;
   case PF_CORNER: run_alone(&r, PF_CORNER, 3, to); break;
   case PF_INTEGER: run_alone(&r, PF_INTEGER, 1, to); break;
@@ -420,7 +382,7 @@ void pf_float_run(const pf_values *v, pf_kind kind, pf_dtype t, pf_walk at, int 
   case PF_SUBNORMAL: run_alone(&r, PF_SUBNORMAL, 2, to); break;
   case PF_CANCEL:
     if (addend)
-      run_alone(&r, PF_NORMAL, 4, to);
+      run_normal(&r, to);
     else
       run_together(&r, kind, to);
     break;

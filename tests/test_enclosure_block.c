@@ -38,12 +38,12 @@ static bool holds(double lo, double hi, bool weak, const pf_enclosure *exact)
   const pf_set *s = &exact->set;
   if (!is_nan_claim(lo, hi) && !(lo <= hi))
     return true;
-  if (pf_set_is_open(s) || weak != exact->weak)
+  if (weak != exact->weak)
     return false;
   if (is_nan_claim(lo, hi))
-    return s->nan;
+    return s->nan && !pf_set_is_open(s);
   if (isinf(lo) || isinf(hi))
-    return lo == hi && (lo > 0 ? s->plus_infinity : s->minus_infinity);
+    return lo == hi && (lo > 0 ? s->plus_infinity : s->minus_infinity) && !pf_set_is_open(s);
   return lo >= s->lo && hi <= s->hi;
 }
 

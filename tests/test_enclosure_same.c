@@ -127,7 +127,8 @@ static void check_inside(const pf_case *c, pf_arena *a, settled *n)
     for (int i = 0; i < asks; i++) {
       const pf_set *in = &part[i].set, *out = &all[i].set;
       if ((pf_set_has_finite(in) && (in->lo < out->lo || in->hi > out->hi || all[i].weak)) ||
-          (part[i].whole && !pf_set_equal(in, out)))
+          in->nan > out->nan || in->plus_infinity > out->plus_infinity ||
+          in->minus_infinity > out->minus_infinity || (part[i].whole && !pf_set_equal(in, out)))
         fail_inside(c, &ask[i], element, in, out);
       n->elements++;
       n->empty += !part[i].whole && !pf_set_has_finite(in);

@@ -269,6 +269,8 @@ json 'show: layouts, mixes, edits, NaN' 0 '(.[0].tensors[0] | .strides == [1, 8]
     .[0].tensors[0].elements[1] == {"value": null, "hex": "nan", "bits": "0x7fc0"} and
     .[0].beta.value == 2' \
   -- show mixed
+"$program" encode 'matmul x=f32[1,2] y=f32[2,1]' --origin 'by hand' -o told
+json 'show: an origin' 0 '.[0].origin == "by hand"' -- show told
 json 'show: in place' 0 '.[0].tensors[3].in_place_of_c' -- show in_place
 json 'show: scales' 0 '[.[0].tensors[] | .scale.kind] == ["block", "row", null]' -- show scaled
 json 'show: verbatim' 0 '.[0].tensors[0].values.seed == null' -- show special

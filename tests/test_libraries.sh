@@ -27,6 +27,27 @@ is_there() # engine
   return 1
 }
 
+# Each is listed with a version and a table of dtypes, or with the package that has it.
+listed() # engine
+{
+  awk -v engine="$1" '
+    $1 == engine { listed++; row = NR; missing = /\(package lib[a-z0-9.-]+( of Debian [0-9]+)?\)/ }
+    $1 == engine && /^  [a-z]+ +[a-z]+( [0-9][0-9.]*)?, / { version = 1 }
+    row && NR == row + 1 && /^ +x +y +sums +result +c +bias$/ { head = 1 }
+    row && NR == row + 2 && /^ +f32 +f32 +f32 +f32 / { table = 1 }
+    END { exit !(listed == 1 && (missing ? !version && !head : version && head && table)) }' listed
+}
+if "$program" engines >listed 2>err && [ ! -s err ]; then
+  for engine in openblas blis refblas onednn onnxruntime xnnpack; do
+    listed $engine && echo "ok $engine is listed" && continue
+    echo "not ok $engine is listed"
+    sed 's/^/    /' listed
+  done
+else
+  echo 'not ok engines are listed'
+  sed 's/^/    /' err
+fi
+
 # No finding, and something judged.
 clean() # name option...
 {
@@ -63,6 +84,23 @@ for engine in onnxruntime onnxruntime:gemm xnnpack; do
     "${only[@]}"
   clean "$engine: all layouts and values" --engine "$engine" --count 1500 "${only[@]}"
 done
+
+for engine in torch torch:bmm torch:linear torch-ops torch-ops:dot torch-ops:mv; do
+  is_there "$engine" || continue
+  clean "$engine: dense, finite, normal data" --engine "$engine" --count 1000 "${sure[@]}"
+  clean "$engine: all layouts and values" --engine "$engine" --count 1000
+done
+
+if is_there inductor; then
+  clean 'inductor: all layouts and values' --engine inductor --count 1000 --dtype bf16,f32
+  echo 'matmul_out_f32_add x=bf16[32,7,1,8] y=bf16[32,7,8,1] bias=bf16[32,7,1,1]' >case.txt
+  if "$program" check --engine inductor case.txt 2>err | tee out | grep -q '^OK .* inductor '; then
+    echo 'ok inductor keeps f32 where M = N = 1'
+  else
+    echo 'not ok inductor keeps f32 where M = N = 1'
+    sed 's/^/    /' out err
+  fi
+fi
 
 # What a library does not say of itself is told, and its noise is not.
 quiet() # engine pattern

@@ -315,7 +315,7 @@ static void test_what_cannot_be_opened_says_why(void **state)
 {
   (void)state;
   check_refusal("onednn:fast", "'fast' is none of matmul");
-  check_refusal("onednn:./nothing.so", "not installed (package libdnnl3.6)");
+  check_refusal("onednn:./nothing.so", "not installed (package libdnnl3.6 of Debian 13)");
   check_refusal("onednn:./build/plugin/fake_blas.so:gemm", "no dnnl_version");
 }
 

@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.." || exit 3
 
 for target in fuzz/fuzz_*.c; do
   name=$(basename "$target" .c)
-  for folder in corpus/seeds corpus/regressions; do
+  for folder in corpus/seeds corpus/recorded corpus/models "corpus/files/$name" \
+    corpus/regressions; do
     [ -d "$folder" ] || continue
     failed=''
     for file in "$folder"/*; do

@@ -12,6 +12,7 @@
 
 #include "value_checks.h"
 #include "values_draw.h"
+#include "values_pack.h"
 
 static const char *const names[] = {
   "normal", "bits", "corner", "integer", "cancel", "equal", "midpoint", "wide", "subnormal",
@@ -145,6 +146,44 @@ static void test_instruction_sets(void **state)
         check_draws(pf_draw_avx512, count, draws);
 #endif
     }
+}
+
+/* Each instruction set packs what the portable loop does, zero and the ends of the range included. */
+static void test_packing(void **state)
+{
+  (void)state;
+  /* f16, bf16, f8_e4m3fnuz, f64, and one whose smallest subnormal and largest value are in reach */
+  static const encoding e[] = {
+    {11, -14, 15, -24, 15, 0x7bff, true, true}, {8, -126, 127, -133, 15, 0x7f7f, true, true},
+    {4, -7, 7, -10, 7, 0x7f, false, false}, {53, -1022, 1023, -1074, 63, UINT64_MAX >> 1, true, true},
+    {3, 1, 1, -1, 7, 0x05, false, false}, {2, 9, 9, 8, 5, 0x02, true, false},
+    {2, 70, 71, 69, 5, 0x02, false, true}, {53, -40, 1023, -92, 63, UINT64_MAX >> 1, true, true},
+  };
+  pf_draws d;
+  print_message("seed 61\n");
+  for (int i = 0; i < 20000; i++) {
+    uint64_t want[PF_RUN], got[PF_RUN];
+    const encoding *of = &e[i % (int)(sizeof e / sizeof *e)];
+    const int count = 1 + i % PF_RUN;
+    for (int j = 0; j < NORMAL_DRAWS; j++)
+      for (int k = 0; k < PF_RUN; k++)
+        d.draw[j][k] = pf_hash((uint64_t)(61 + i) << 16 | (uint64_t)(j * PF_RUN + k));
+    /* sums of zero, and of nearly it */
+    for (int k = 0; k < PF_RUN; k += 3) {
+      d.draw[0][k] = d.draw[1][k] = UINT64_C(0x7fff7fff80007fff);
+      d.draw[2][k] = UINT64_C(0x8000800080008000) + (uint64_t)(k / 3 % 3) - 1;
+      d.draw[3][k] >>= k % 2 ? k : 63;
+    }
+    pf_pack_normals_portable(of, &d, count, want);
+    pf_pack_normals(of, &d, count, got);
+    assert_memory_equal(got, want, (size_t)count * sizeof *got);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
+      pf_pack_normals_avx512(of, &d, count, got);
+      assert_memory_equal(got, want, (size_t)count * sizeof *got);
+    }
+#endif
+  }
 }
 
 /* x, y and an addend of one seed are not copies of each other, nor is one seed of the next, nor an
@@ -311,6 +350,7 @@ int main(void)
     cmocka_unit_test(test_any_order),
     cmocka_unit_test(test_whole_tensors),
     cmocka_unit_test(test_instruction_sets),
+    cmocka_unit_test(test_packing),
     cmocka_unit_test(test_cutting_k),
     cmocka_unit_test(test_streams_apart),
     cmocka_unit_test(test_mixing),

@@ -30,12 +30,16 @@ typedef struct pf_command {
 
 int pf_cmd_check(int argc, char **argv);
 int pf_cmd_judge(int argc, char **argv);
+int pf_cmd_seed(int argc, char **argv);
 int pf_cmd_export(int argc, char **argv);
 int pf_cmd_explain(int argc, char **argv);
 int pf_cmd_show(int argc, char **argv);
 int pf_cmd_encode(int argc, char **argv);
+int pf_cmd_emit(int argc, char **argv);
 int pf_cmd_random(int argc, char **argv);
 int pf_cmd_regress(int argc, char **argv);
+int pf_cmd_minimize(int argc, char **argv);
+int pf_cmd_triage(int argc, char **argv);
 int pf_cmd_tolerance(int argc, char **argv);
 int pf_cmd_strategies(int argc, char **argv);
 int pf_cmd_engines(int argc, char **argv);
@@ -59,6 +63,8 @@ bool pf_cli_output_ok(void);
 void pf_cli_quote(const char *word, FILE *to);
 /* The text form, cut after `most` characters. */
 void pf_cli_print_case(const pf_case *c, size_t most, FILE *to);
+/* A line of a report that tells where the case's values come from; nothing if that is not known. */
+void pf_cli_print_origin(const pf_case *c, FILE *to);
 /* As an index of torch: "bf16[32,7,1,8]", "(8,1)". */
 void pf_cli_print_dims(char open, int rank, const int64_t *dim, char close, FILE *to);
 
@@ -133,6 +139,8 @@ int pf_file_read(const char *path, pf_file *out);
 void pf_file_free(pf_file *f);
 /* All or nothing: a temporary file beside path takes its place.  path "-": standard output. */
 int pf_cli_write(const char *path, const uint8_t *data, size_t size);
+/* Makes the folder, or finds it empty.  An exit code. */
+int pf_cli_make_folder(const char *folder);
 /* The exit code for what a writer of tensor files returned, and its message. */
 int pf_cli_written(pf_status s, const pf_error *e, const char *path);
 
@@ -189,6 +197,7 @@ void pf_progress_start(pf_progress *p);
 bool pf_progress_due(pf_progress *p);
 double pf_progress_seconds(const pf_progress *p);  /* since the start */
 void pf_progress_clear(const pf_progress *p);
+void pf_interrupt_on(int signal_number);  /* as on Ctrl-C */
 bool pf_interrupted(void);
 
 /* --- counts (counts.c) --------------------------------------------------------------------- */

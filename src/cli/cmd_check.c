@@ -59,6 +59,7 @@ static void print_heading(pf_check_command *c, const pf_result *r)
     printf("%s: ", c->path);
     pf_cli_print_case(r->problem->what, HEADING, stdout);
     putchar('\n');
+    pf_cli_print_origin(r->problem->what, stdout);
   }
   c->headed = true;
 }

@@ -11,13 +11,13 @@
 #include "tensor_case.h"
 
 typedef struct pf_encode_command {
-  const char *text, *output, *rest;
+  const char *text, *output, *rest, *origin;
   pf_form form;
   const char *graph_name;
   pf_graph graph;
 } pf_encode_command;
 
-enum { KEY_GRAPH = 256, KEY_REST };
+enum { KEY_GRAPH = 256, KEY_REST, KEY_ORIGIN };
 
 static const struct argp_option options[] = {
   {.name = "output", .key = 'o', .arg = "FILE",
@@ -28,6 +28,8 @@ static const struct argp_option options[] = {
   {.name = "graph", .key = KEY_GRAPH, .arg = "GRAPH",
    .doc = "What a safetensors file with the operands x, y, bias, c is a case of, where it does not "
           "say"},
+  {.name = "origin", .key = KEY_ORIGIN, .arg = "TEXT",
+   .doc = "Where the values come from, one line, kept by the forms fuzz and archive"},
   {.name = "rest", .key = KEY_REST, .arg = "FILE",
    .doc = "Where a safetensors file's other tensors go, its results: another safetensors file"},
   {0}
@@ -56,6 +58,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     c->graph_name = arg;
     if (!pf_graph_find(arg, strlen(arg), &c->graph))
       argp_error(state, "--graph: there is no '%s' (see precfuzz strategies)", arg);
+    return 0;
+  case KEY_ORIGIN:
+    c->origin = arg;
+    if (!pf_origin_is(arg, strlen(arg)))
+      argp_error(state, "--origin: not a line of 1 to %d printable ASCII characters",
+                 PF_ORIGIN_TEXT - 1);
     return 0;
   case KEY_REST: c->rest = arg; return 0;
   case ARGP_KEY_ARG:
@@ -177,6 +185,8 @@ int pf_cmd_encode(int argc, char **argv)
   pf_case_file f = {0};
   argp_parse(&argp, argc, argv, 0, NULL, &c);
   int code = read_case(&c, &arena, &f);
+  if (c.origin)
+    f.what.origin = c.origin;
   if (!code)
     code = write_case(&c, &f, &arena);
   if (!code && c.rest)

@@ -303,6 +303,7 @@ static void print_case(const pf_explain_command *c, const pf_case *what, const p
   if (o->engine_count > 1)
     printf(", the first of %d engines", o->engine_count);
   putchar('\n');
+  pf_cli_print_origin(what, stdout);
 }
 
 static void put_case(pf_explain_command *c, const pf_case_file *f, const pf_engine *engine)

@@ -1,13 +1,10 @@
 /* precfuzz export: random cases as safetensors, for those who compute them elsewhere. */
 #include "cli.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "form_text.h"
 #include "tensor_case.h"
@@ -269,29 +266,11 @@ static int export_cases(pf_export_command *c)
   return code;
 }
 
-/* Nothing that is there may be taken for one of the cases, or be lost. */
-static int make_folder(const char *folder)
-{
-  struct dirent **entry;
-  if (!mkdir(folder, 0777))
-    return PF_EXIT_CLEAN;
-  if (errno != EEXIST)
-    return pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be made: %s", folder, strerror(errno));
-  const int entries = scandir(folder, &entry, NULL, NULL);
-  if (entries < 0)
-    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: %s", folder, strerror(errno));
-  for (int i = 0; i < entries; i++)
-    free(entry[i]);
-  free(entry);
-  return entries <= 2 ? PF_EXIT_CLEAN  /* . and .. */
-                      : pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: not empty", folder);
-}
-
 static int export(pf_export_command *c)
 {
   char *text = NULL, *path = NULL;
   size_t size = 0;
-  int code = make_folder(c->folder);
+  int code = pf_cli_make_folder(c->folder);
   if (code)
     return code;
   c->index = open_memstream(&text, &size);

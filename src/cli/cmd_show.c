@@ -140,6 +140,8 @@ static void print_case(const pf_case_file *f, const pf_problem *p, bool all)
   const pf_shape *s = &p->shape;
   pf_text_print(c, stdout);
   printf("\n\nform     %s, %zu bytes\n", pf_form_name(f->form), f->file.size);
+  if (c->origin)
+    printf("origin   %s\n", c->origin);
   printf("graph    %s\n", pf_graph_of(c->graph)->torch);
   printf("sizes    B %" PRId64 ", M %" PRId64 ", N %" PRId64 ", K %" PRId64 ": %" PRId64
          " results, %" PRId64 " products\n", s->batches, s->m, s->n, s->k, s->outputs, s->work);

@@ -210,6 +210,24 @@ int pf_cli_write(const char *path, const uint8_t *data, size_t size)
 
 /* --- folders ------------------------------------------------------------------------------- */
 
+/* Nothing that is there may be taken for one of the cases, or be lost. */
+int pf_cli_make_folder(const char *folder)
+{
+  struct dirent **entry;
+  if (!mkdir(folder, 0777))
+    return PF_EXIT_CLEAN;
+  if (errno != EEXIST)
+    return pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be made: %s", folder, strerror(errno));
+  const int entries = scandir(folder, &entry, NULL, NULL);
+  if (entries < 0)
+    return pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: %s", folder, strerror(errno));
+  for (int i = 0; i < entries; i++)
+    free(entry[i]);
+  free(entry);
+  return entries <= 2 ? PF_EXIT_CLEAN  /* . and .. */
+                      : pf_cli_fail(PF_EXIT_BAD_INPUT, "%s: not empty", folder);
+}
+
 static int add_path(pf_paths *p, char *path)
 {
   char **more = path ? realloc(p->path, (p->count + 1) * sizeof *more) : NULL;

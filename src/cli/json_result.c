@@ -153,6 +153,7 @@ void pf_json_put_case(pf_json *j, const pf_case *c)
   const pf_graph_info *graph = pf_graph_of(c->graph);
   const pf_shape s = pf_case_shape(c);
   pf_json_put(j, "case", text_form(c));
+  pf_json_put(j, "origin", pf_json_text(c->origin));
   pf_json_put(j, "graph", json_pack("{s:s, s:s}", "name", graph->name, "torch", graph->torch));
   pf_json_put(j, "sizes", json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "b", (json_int_t)s.batches,
                                     "m", (json_int_t)s.m, "n", (json_int_t)s.n,

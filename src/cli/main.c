@@ -9,12 +9,16 @@
 
 static const pf_command commands[] = {
   {"check", "judges the cases in files", pf_cmd_check},
+  {"seed", "makes seeds of a model's weights", pf_cmd_seed},
   {"export", "writes random cases as safetensors, to compute elsewhere", pf_cmd_export},
   {"judge", "judges results that were computed elsewhere", pf_cmd_judge},
   {"explain", "shows the error that each step of each strategy adds", pf_cmd_explain},
   {"show", "prints what a case asks", pf_cmd_show},
   {"encode", "turns a line of text into a case file", pf_cmd_encode},
+  {"emit", "writes a case as a program that needs no precfuzz", pf_cmd_emit},
   {"random", "judges random cases", pf_cmd_random},
+  {"minimize", "makes the case that shows a finding small and simple", pf_cmd_minimize},
+  {"triage", "groups crash files, and writes a bug report for each group", pf_cmd_triage},
   {"regress", "replays the known findings: are they still there?", pf_cmd_regress},
   {"tolerance", "measures what the rules of other test suites are worth", pf_cmd_tolerance},
   {"strategies", "lists the strategies, step by step", pf_cmd_strategies},

@@ -91,6 +91,12 @@ void pf_cli_print_dims(char open, int rank, const int64_t *dim, char close, FILE
   fputc(close, to);
 }
 
+void pf_cli_print_origin(const pf_case *c, FILE *to)
+{
+  if (c->origin)
+    fprintf(to, "    origin    %s\n", c->origin);
+}
+
 void pf_cli_print_case(const pf_case *c, size_t most, FILE *to)
 {
   char *text = NULL;

@@ -21,10 +21,15 @@ static double seconds_since(const struct timespec *t)
   return (double)(now.tv_sec - t->tv_sec) + 1e-9 * (double)(now.tv_nsec - t->tv_nsec);
 }
 
-void pf_progress_start(pf_progress *p)
+void pf_interrupt_on(int signal_number)
 {
   const struct sigaction action = {.sa_handler = on_interrupt};
-  sigaction(SIGINT, &action, NULL);
+  sigaction(signal_number, &action, NULL);
+}
+
+void pf_progress_start(pf_progress *p)
+{
+  pf_interrupt_on(SIGINT);
   p->on = isatty(STDERR_FILENO);
   clock_gettime(CLOCK_MONOTONIC, &p->start);
 }

@@ -8,7 +8,8 @@
 
 /* One for each name that --engine takes; a line here and a line in engines.c. */
 extern const pfe_engine pf_openblas, pf_blis, pf_refblas, pf_cblas_any;  /* cblas.c */
-extern const pfe_engine pf_onednn, pf_onnxruntime, pf_xnnpack;
+extern const pfe_engine pf_onednn, pf_onnxruntime, pf_xnnpack, pf_torch_engine,
+  pf_torch_ops_engine, pf_inductor_engine;
 
 extern const pfe_engine *const pf_adapters[];  /* ends with NULL */
 

@@ -3,7 +3,9 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static pfe_status look_up(void *library, const pf_symbol *symbols, char text[192])
 {
@@ -34,6 +36,17 @@ pfe_status pf_library_open(const char *const *names, const char *package, const 
   else
     *out = library;
   return status;
+}
+
+int pf_library_beside(const char *const *places, const char *file, char path[512])
+{
+  char *program = realpath("/proc/self/exe", NULL), *slash = program ? strrchr(program, '/') : NULL;
+  int missing = 1;
+  for (; slash && missing && *places; places++)
+    missing = snprintf(path, 512, "%.*s/%s/%s", (int)(slash - program), program, *places, file) >=
+                512 || access(path, R_OK);
+  free(program);
+  return missing;
 }
 
 static int find_mode(const char *name, const char *const *modes, int *mode)

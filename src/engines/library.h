@@ -19,9 +19,13 @@ typedef struct pf_symbol {
 pfe_status pf_library_open(const char *const *names, const char *package, const pf_symbol *symbols,
                            void **out, char text[192]);
 
-/* What follows an adapter's name and a ':': one of `modes` (which end with NULL; *mode counts from 0
-   and stays as it is where none is said), a library's path, which has a '/', or PATH:MODE.  path is
-   empty where none is said.  Nonzero: it is none of these, and text says so. */
+/* The first of `places`, paths from the running program's folder that end with NULL, with which
+   `file` is there: path is that file's.  Nonzero: there is none. */
+int pf_library_beside(const char *const *places, const char *file, char path[512]);
+
+/* What follows an adapter's name and a ':': one of `modes` (which end with NULL; *mode counts from
+   0 and stays as it is where none is said), a library's path, which has a '/', or PATH:MODE. path
+   is empty where none is said. Nonzero: it is none of these, and text says so. */
 int pf_library_argument(const char *argument, const char *const *modes, int *mode, char path[512],
                         char text[192]);
 

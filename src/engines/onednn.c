@@ -61,7 +61,7 @@ static const pfe_types gemm_types[] = {
 /* Version 3's name, which Debian's has a digit more than; then 2's, to say that it is too old. */
 static const char *const usual_files[] = {"libdnnl.so.3", "libdnnl.so.3.6", "libdnnl.so",
                                           "libdnnl.so.2", NULL};
-static const char package[] = "libdnnl3.6";
+static const char package[] = "libdnnl3.6 of Debian 13";
 
 /* Version 2 has other functions of these names. */
 static pfe_status check_version(void *library, pf_dnnl_functions *f, char text[192])
@@ -71,8 +71,8 @@ static pfe_status check_version(void *library, pf_dnnl_functions *f, char text[1
   if (v && v->major == 3)
     return PFE_OK;
   if (v)
-    snprintf(text, 192, "oneDNN %d.%d.%d is not version 3 (package libdnnl3.6 of Debian 13)",
-             v->major, v->minor, v->patch);
+    snprintf(text, 192, "oneDNN %d.%d.%d is not version 3 (package %s)",
+             v->major, v->minor, v->patch, package);
   else
     snprintf(text, 192, "the library has no dnnl_version");
   return v ? PFE_ABSENT : PFE_ERROR;

@@ -56,6 +56,10 @@ typedef struct pf_dnnl {
 
 int pf_dnnl_type(int32_t dtype);
 
+/* What the primitive for a call is made from; runtime: sizes are told later.  NULL, or why there is
+   none. */
+const char *pf_dnnl_key_of(const pfe_call *call, bool runtime, pf_dnnl_key *key);
+
 /* Each as the functions of pfe_engine; the modes' own. */
 pfe_status pf_dnnl_primitive_supports(pf_dnnl *d, const pfe_call *call, pfe_answer *answer);
 pfe_status pf_dnnl_primitive_run(pf_dnnl *d, const pfe_call *call, pfe_answer *answer);

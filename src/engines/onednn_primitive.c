@@ -105,7 +105,7 @@ static bool seem_even(const pfe_call *call, const pf_dnnl_view *v)
   return !even && least > 0 && most / least == call->batches;
 }
 
-static const char *make_key(const pf_dnnl *d, const pfe_call *call, pf_dnnl_key *key)
+const char *pf_dnnl_key_of(const pfe_call *call, bool runtime, pf_dnnl_key *key)
 {
   const float beta = call->steps->has_c ? (float)call->beta : 0;
   memset(key, 0, sizeof *key);
@@ -114,10 +114,7 @@ static const char *make_key(const pf_dnnl *d, const pfe_call *call, pf_dnnl_key 
   if (beta != 0)
     memcpy(&key->beta_bits, &beta, sizeof beta);
   const char *why = set_views(call, key->view);
-  for (int t = PF_DNNL_SOURCE; !why && t <= PF_DNNL_DESTINATION; t++)
-    if (d->mode == PF_DNNL_MATMUL && !d->faulty && seem_even(call, &key->view[t]))
-      why = "it takes batches with these strides for evenly spaced (onednn:faulty shows it)";
-  if (!why && d->mode == PF_DNNL_RUNTIME_DIMS)
+  if (!why && runtime)
     make_runtime(key);
   return why;
 }
@@ -315,7 +312,10 @@ static const char *plan(pf_dnnl *d, const pfe_call *call, pf_dnnl_kept **to)
   const char *why = declined(d, call);
   *to = NULL;
   if (!why)
-    why = make_key(d, call, &key);
+    why = pf_dnnl_key_of(call, d->mode == PF_DNNL_RUNTIME_DIMS, &key);
+  for (int t = PF_DNNL_SOURCE; !why && t <= PF_DNNL_DESTINATION; t++)
+    if (d->mode == PF_DNNL_MATMUL && !d->faulty && seem_even(call, &key.view[t]))
+      why = "it takes batches with these strides for evenly spaced (onednn:faulty shows it)";
   if (why)
     return why;
   *to = find(d, &key);

@@ -45,6 +45,8 @@ void *pf_ort_session(pf_ort *o, const pf_ort_model *model, const char **why);
 void pf_ort_drop_sessions(pf_ort *o);
 /* The model of a product of these dtypes; the out of integers is that of their sums. */
 pf_ort_model pf_ort_model_for(pf_ort_product product, int32_t x, int32_t y, int32_t out);
+/* The model for a call; NULL, or why there is none. */
+const char *pf_ort_model_of(const pfe_call *call, bool all_gemm, pf_ort_model *m);
 /* The text of a status, which is released; false: all is well. */
 bool pf_ort_failed(const pf_ort *o, void *status, char *text, size_t size);
 

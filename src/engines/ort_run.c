@@ -125,19 +125,21 @@ static const char *declined(const pf_ort *o, const pfe_call *call, const pf_ort_
   return NULL;
 }
 
-static const char *plan(pf_ort *o, const pfe_call *call, pf_ort_model *m, void **session)
+const char *pf_ort_model_of(const pfe_call *call, bool all_gemm, pf_ort_model *m)
 {
   const pfe_step *s = call->steps;
   const bool integers = s->acc == PFE_S32;
-  const bool gemm = o->mode == PF_ORT_ALL_GEMM || pf_blas_alpha(call) != 1 ||
-                    pf_blas_addend(call);
-  const char *why = NULL;
+  const bool gemm = all_gemm || pf_blas_alpha(call) != 1 || pf_blas_addend(call);
   *m = pf_ort_model_for(integers ? PF_ORT_MATMUL_INTEGER : gemm ? PF_ORT_GEMM : PF_ORT_MATMUL,
                         pf_blas_a(call)->dtype, pf_blas_b(call)->dtype, s->out);
   if (integers && gemm)
     return "MatMulInteger has no alpha, c or bias";
-  if (gemm)
-    why = gemm_numbers(call, m);
+  return gemm ? gemm_numbers(call, m) : NULL;
+}
+
+static const char *plan(pf_ort *o, const pfe_call *call, pf_ort_model *m, void **session)
+{
+  const char *why = pf_ort_model_of(call, o->mode == PF_ORT_ALL_GEMM, m);
   if (!why)
     why = declined(o, call, m);
   if (!why && !(*session = pf_ort_session(o, m, &why)))

@@ -1,0 +1,121 @@
+#!/bin/bash
+# Do the programs of docs/findings/ show the faults, without precfuzz?
+#
+#   findings_programs.sh [NAME...]
+#
+# Compiles and runs each bundle's case.c, and runs its scripts where Python has their module, and says
+# of each: SHOWS (it gives what finding.json says was got, dies as it died, or writes outside its
+# output), DIES (where that was not what it did), RIGHT (the exact value), OTHER (another wrong one), REFUSED (the library declines) or why it
+# could not be run.  A script asks the library inside its module, seldom the one with the fault.
+# Without NAME all are run, and docs/findings/README.md is written.  Exit status 1 if a program in C
+# could be run and does not show its fault.  CC (cc), PYTHON (python3).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+bundles=${BUNDLES:-docs/findings} python=${PYTHON:-python3} compiler=${CC:-cc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fact() { jq -r "$2 // empty" "$bundles/$1/finding.json"; } # name what
+
+# A finding that memory's layout decides shows in some runs only.
+run() # name command...
+{
+  local name=$1 variables
+  variables=$(fact "$name" .machine.environment)
+  status=0
+  # shellcheck disable=SC2086  # words
+  { env $variables timeout 120 "${@:2}" >"$work/out" 2>"$work/err"; } 2>/dev/null || status=$?
+}
+
+# What the last run's output says of the element in question.
+judge() # name
+{
+  local verdict element got
+  verdict=$(fact "$1" .verdict)
+  element=$(fact "$1" .result.worst.element)
+  got=$(fact "$1" .result.worst.got.hex)
+  if grep -q '^refused' "$work/out"; then word='REFUSED'
+  elif [ $status -gt 128 ] && [ "$verdict" != DIED ]; then word=DIES
+  else
+    case $verdict in
+      DIED) if [ $status -gt 128 ]; then word=SHOWS; else word=RIGHT; fi ;;
+      GUARD) if grep -q '^wrote outside its output' "$work/out"; then word=SHOWS; else word=RIGHT; fi ;;
+      *) word=$(awk -v element="$element:" -v wanted="$got" -v RS='\nelement ' '
+           { sub(/^element /, "") }
+           $1 == element {
+             n = split($0, line, "\n")
+             exact = line[1]; sub(/.*\(/, "", exact); sub(/\).*/, "", exact)
+             for (i = 2; i <= n; i++) if (line[i] ~ /\(/) {
+               value = line[i]; sub(/.*\(/, "", value); sub(/\).*/, "", value)
+               gsub(/^\+/, "", value); sub(/\.0p/, "p", value); sub(/\.0p/, "p", exact)
+               sub(/^-nan/, "nan", value); sub(/^-nan/, "nan", exact)
+               if (value == wanted && value != exact) shows = 1
+               if (value != exact) other = 1
+             }
+             print shows ? "SHOWS" : other ? "OTHER" : "RIGHT"; found = 1
+           }
+           END { if (!found) print "NO ANSWER" }' <(sed 's/0x\([01]\.[0-9a-f]*[1-9a-f]\)0*p/0x\1p/g; s/0x\([01]\)\.0*p/0x\1p/g' "$work/out")) ;;
+    esac
+  fi
+}
+
+run_c() # name
+{
+  local folder=$bundles/$1 line
+  word='none'
+  [ -f "$folder/case.c" ] || return 0
+  line=$(sed -n 's|^ *cc \(-std=[^&]*\) case.c -o case \(.*\) && ./case \*/$|\1 FILE \2|p' "$folder/case.c")
+  # shellcheck disable=SC2086  # words
+  if ! $compiler ${line/FILE/$folder/case.c} -o "$work/case" 2>"$work/err"; then
+    word="not compiled: $(grep -m 1 error "$work/err" | sed 's/.*error: //' || true)"
+    return 0
+  fi
+  for _ in 1 2 3 4 5; do
+    run "$1" "$work/case"
+    judge "$1"
+    [[ $word != SHOWS && $word != DIES ]] || return 0
+  done
+  wrong=1
+}
+
+run_python() # name script module backend...
+{
+  word='none'
+  [ -f "$bundles/$1/$2" ] || return 0
+  word="no $3 here"
+  $python -c "import $3" 2>/dev/null || return 0
+  run "$1" "$python" "$bundles/$1/$2" "${@:4}"
+  judge "$1"
+}
+
+wrong=0
+: >"$work/table"
+[ $# -gt 0 ] || mapfile -t names < <(find "$bundles" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
+[ $# = 0 ] || names=("$@")
+for name in "${names[@]}"; do
+  run_c "$name"; c=$word
+  run_python "$name" with_pytorch.py torch eager; torch=$word
+  run_python "$name" with_numpy.py numpy; numpy=$word
+  printf '%-32s C %s, PyTorch %s, NumPy %s\n' "$name" "$c" "$torch" "$numpy"
+  printf '| [%s](%s/report.md) | %s | %s | %s | %s |\n' "$name" "$name" "$(fact "$name" .result.library.version)" \
+    "$c" "$torch" "$numpy" >>"$work/table"
+done
+[ $# = 0 ] || exit $wrong
+{
+  cat <<'END'
+# Bundles of the known findings
+
+Each folder is what `precfuzz triage` made of the case in `corpus/regressions/`: a report to paste into
+a tracker, the minimized case, and programs that need no precfuzz. `scripts/findings_bundles.sh` makes
+the folders, `scripts/findings_programs.sh` runs the programs and writes this page: SHOWS, the program
+gives what the report says (or dies as it says, or writes outside its output); DIES, it is killed where
+the report says something else, as for memory written outside; RIGHT, the exact value; OTHER, another
+wrong one; REFUSED, the library declines. The program in C calls the library itself; a
+script asks the library inside its module, seldom the one with the fault.
+
+| finding | library | C | PyTorch | NumPy |
+|---|---|---|---|---|
+END
+  cat "$work/table"
+} >"$bundles/README.md"
+exit $wrong

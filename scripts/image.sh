@@ -1,0 +1,65 @@
+#!/bin/bash
+# What the image does (Dockerfile).
+#
+#   fuzz [SECONDS]    fuzzes every engine that is there; for FUZZ_SECONDS (60) if nothing is said
+#   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy); where /tmp
+#                     is a file system of its own, programs must be allowed there (--tmpfs /tmp:exec)
+#   isas ENGINE ...   one library under each instruction set (isas.sh)
+#   COMMAND...        is one of precfuzz's
+#
+# Exit status: as the commands'; 2: wrong usage.
+set -euo pipefail
+home=$(realpath "$(dirname "$0")/..")
+
+usage()
+{
+  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | isas ENGINE ... | COMMAND... of precfuzz\n' "$1" >&2
+  exit 2
+}
+
+# In /data, the folder that this starts in, or at least for as long as this runs.
+kept()
+{
+  local folder=$PWD/fuzz
+  if mkdir -p "$folder" 2>/dev/null && [ -w "$folder" ]; then echo "$folder"; else
+    echo "precfuzz: what is found is not kept: $PWD cannot be written" >&2
+    mktemp -d
+  fi
+}
+
+do_fuzz() # [seconds]
+{
+  local seconds=${1:-${FUZZ_SECONDS:-60}}
+  [ $# -le 1 ] || usage 'fuzz: one number of seconds'
+  [[ $seconds =~ ^[1-9][0-9]{0,7}$ ]] || usage "fuzz: '$seconds' is no number of seconds"
+  FUZZ_FOLDER=$(kept)
+  export FUZZ_FOLDER
+  exec "$home/scripts/fuzz_each.sh" fuzz_matmul "$seconds"
+}
+
+do_test() # [file...]
+{
+  local file files=("$@")
+  cd "$home"
+  # What builds the benchmarks first is for where precfuzz is built.
+  [ $# != 0 ] || mapfile -t files < <(printf '%s\n' tests/test_*.sh build/test*/test_* |
+    grep -vx tests/test_bench.sh)
+  for file in "${files[@]}"; do
+    [ -f "$file" ] || usage "test: no test is called '$file'"
+  done
+  RESULTS=$(mktemp -d)/results
+  export RESULTS
+  exec scripts/test.sh "${files[@]}"
+}
+
+do_isas() # engine...
+{
+  FUZZ_FOLDER=$(kept)
+  export FUZZ_FOLDER
+  exec "$home/scripts/isas.sh" "$@"
+}
+
+case ${1:-fuzz} in
+  fuzz | test | isas) "do_${1:-fuzz}" "${@:2}" ;;
+  *) exec "$home/build/precfuzz" "$@" ;;
+esac

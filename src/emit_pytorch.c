@@ -1,0 +1,208 @@
+/* A case as a script that asks the backends of PyTorch. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "emit_parts.h"
+
+static pf_dtype held(pf_dtype t)
+{
+  return t;
+}
+
+static const char *dtype_text(pf_dtype t)
+{
+  return pf_dtype_of(t)->torch;
+}
+
+static const pf_emit_module torch = {"torch", ".double()", "repeat_interleave", held, dtype_text};
+
+/* --- the graph ----------------------------------------------------------------------------- */
+
+/* An operand in dtype t. */
+static void print_as(const pf_emitter *m, pf_role role, pf_dtype t)
+{
+  fputs(pf_role_name(role), m->to);
+  if (m->what->operand[role].dtype != t)
+    fprintf(m->to, ".to(%s)", dtype_text(t));
+}
+
+static bool is_integer(pf_dtype t)
+{
+  return pf_is_integer(pf_format_of(t));
+}
+
+/* The one product of bytes that PyTorch sums in s32 of its own. */
+static bool is_int_mm(const pf_case *c)
+{
+  const pf_operand *x = &c->operand[PF_X], *y = &c->operand[PF_Y];
+  return x->dtype == PF_S8 && y->dtype == PF_S8 && x->rank == 2 && y->rank == 2;
+}
+
+/* "torch.matmul(x, y" */
+static void print_product(const pf_emitter *m)
+{
+  const pf_dtype in = pf_case_in(m->what);
+  if (is_int_mm(m->what)) {
+    fputs("torch._int_mm(x, y", m->to);
+    return;
+  }
+  fputs("torch.matmul(", m->to);
+  print_as(m, PF_X, in);
+  fputs(", ", m->to);
+  print_as(m, PF_Y, in);
+}
+
+static const char *addmm_name(const pf_case *c)
+{
+  const int x = c->operand[PF_X].rank, y = c->operand[PF_Y].rank;
+  return x == 2 && y == 2   ? "addmm"
+         : x == 2 && y == 1 ? "addmv"
+         : x == 3 && y == 3 ? "baddbmm"
+                            : NULL;
+}
+
+/* "c, x, y, beta=1.0, alpha=2.0", or what it is where PyTorch has no such call. */
+static void print_addmm(const pf_emitter *m)
+{
+  const pf_case *c = m->what;
+  const pf_dtype t = pf_case_result(c);
+  const char *name = addmm_name(c);
+  if (name)
+    fprintf(m->to, c->out_is_c ? "c.%s_(" : "torch.%s(", name);
+  else {
+    pf_emit_number(m->to, c->beta, is_integer(t));
+    fputs(" * c + ", m->to);
+    pf_emit_number(m->to, c->alpha, is_integer(t));
+    fputs(" * ", m->to);
+    print_product(m);
+    fputc(')', m->to);
+    return;
+  }
+  if (!c->out_is_c) {
+    print_as(m, PF_C, t);
+    fputs(", ", m->to);
+  }
+  print_as(m, PF_X, t);
+  fputs(", ", m->to);
+  print_as(m, PF_Y, t);
+  fputs(", beta=", m->to);
+  pf_emit_number(m->to, c->beta, is_integer(t));
+  fputs(", alpha=", m->to);
+  pf_emit_number(m->to, c->alpha, is_integer(t));
+  fputc(')', m->to);
+}
+
+static void print_linear(const pf_emitter *m)
+{
+  const pf_dtype t = pf_case_result(m->what);
+  fputs("torch.nn.functional.linear(", m->to);
+  print_as(m, PF_X, t);
+  fputs(", ", m->to);
+  print_as(m, PF_Y, t);
+  if (m->what->operand[PF_BIAS].present) {
+    fputs(", ", m->to);
+    print_as(m, PF_BIAS, t);
+  }
+  fputc(')', m->to);
+}
+
+/* A scale, or 1; by row as a column beside x, as a row beside y. */
+static void print_scale(const pf_emitter *m, pf_role role)
+{
+  const pf_scale_kind kind = m->what->operand[role].scale.kind;
+  if (kind == PF_SCALE_NONE)
+    fputs(", torch.tensor(1.0)", m->to);
+  else
+    fprintf(m->to, ", scale_%s%s", pf_role_name(role),
+            kind != PF_SCALE_ROW ? "" : role == PF_X ? "[..., None]" : "[..., None, :]");
+}
+
+static void print_scaled(const pf_emitter *m)
+{
+  fputs("torch._scaled_mm(x, y", m->to);
+  print_scale(m, PF_X);
+  print_scale(m, PF_Y);
+  fprintf(m->to, "%s, out_dtype=%s)", m->what->operand[PF_BIAS].present ? ", bias=bias" : "",
+          dtype_text(pf_case_result(m->what)));
+}
+
+static void print_graph(const pf_emitter *m)
+{
+  const pf_shape *s = &m->problem->shape;
+  switch (m->what->graph) {
+  case PF_MATMUL_OUT_F32_ADD:
+    print_product(m);
+    fputs(", out=torch.empty(", m->to);
+    pf_emit_sizes(m->to, s->out_rank, s->out);
+    fputs(", dtype=torch.float32)) + bias", m->to);
+    break;
+  case PF_MATMUL_ADD:
+    print_product(m);
+    fputs(") + bias", m->to);
+    break;
+  case PF_MATMUL_CAST_F32_ADD:
+    print_product(m);
+    fputs(").float() + bias.float()", m->to);
+    break;
+  case PF_LINEAR: print_linear(m); break;
+  case PF_ADDMM: print_addmm(m); break;
+  case PF_SCALED_MATMUL: print_scaled(m); break;
+  case PF_MATMUL_PLAIN:
+  case PF_GRAPH_COUNT:
+    print_product(m);
+    fputc(')', m->to);
+    break;
+  }
+}
+
+/* Where the result's layout counts it is a tensor of that layout, full of NaN before. */
+static void print_function(const pf_emitter *m)
+{
+  const pf_operand *out = &m->what->operand[PF_OUT];
+  const bool placed = !m->what->out_is_c && !pf_operand_dense(out);
+  fputs("def graph(", m->to);
+  pf_emit_names(m, false);
+  fputs("):\n", m->to);
+  if (placed) {
+    fprintf(m->to, "    out = torch.full([%" PRId64 "], %s, dtype=%s).as_strided(",
+            pf_storage_size(out), is_integer(out->dtype) ? "99" : "math.nan",
+            dtype_text(out->dtype));
+    pf_emit_sizes(m->to, out->rank, out->dim);
+    fputs(", ", m->to);
+    pf_emit_sizes(m->to, out->rank, out->stride);
+    fprintf(m->to, ", %" PRId64 ")\n", out->offset);
+  }
+  fputs("    return ", m->to);
+  if (placed)
+    fputs("out.copy_(", m->to);
+  else if (m->what->out_is_c && !addmm_name(m->what))
+    fputs("c.copy_(", m->to);
+  print_graph(m);
+  if (placed || (m->what->out_is_c && !addmm_name(m->what)))
+    fputc(')', m->to);
+  fputc('\n', m->to);
+}
+
+pf_status pf_emit_pytorch(const pf_emitter *m, pf_error *e)
+{
+  (void)e;
+  pf_emit_head(m, "what backends of PyTorch answer, and what is exact");
+  fputs("import math, sys, torch\n"
+        "from fractions import Fraction\n"
+        "def tensor(dtype, sizes, strides, offset, storage):\n"
+        "    data = torch.tensor(list(bytes.fromhex(storage)), dtype=torch.uint8)\n"
+        "    return data.view(dtype).as_strided(sizes, strides, offset)\n", m->to);
+  pf_emit_operands(m, &torch);
+  print_function(m);
+  fputs("answers = {}\n"
+        "for backend in sys.argv[1:] or [\"eager\", \"aot_eager\", \"inductor\"]:\n"
+        "    try:\n"
+        "        run = graph if backend == \"eager\" else torch.compile(graph, backend=backend)\n"
+        "        answers[backend] = run(", m->to);
+  pf_emit_names(m, true);
+  fputs(").double().flatten().tolist()\n"
+        "    except Exception as e:\n"
+        "        print(f\"{backend} refuses: {str(e).strip().splitlines()[0]}\")\n", m->to);
+  pf_emit_exact(m, &torch);
+  return PF_OK;
+}

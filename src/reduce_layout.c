@@ -1,0 +1,86 @@
+/* Plainer layouts: dense, no offset, no gaps, smaller gaps; not in place. */
+#include <string.h>
+
+#include "reduce_parts.h"
+
+enum { IN_PLACE, DENSE, NO_OFFSET, HALF_OFFSET, LESS_OFFSET, TIGHT, WHOLE_WAYS };
+/* And for each dimension a stride: */
+enum { LEAST, LEAST_GAP, HALF_GAP, LESS_GAP, STRIDE_WAYS };
+
+void pf_operand_relax(pf_operand *o, bool was_dense)
+{
+  if (was_dense)
+    pf_dense_strides(o->rank, o->dim, o->stride);
+}
+
+int64_t pf_layout_count(const pf_case *c, int role)
+{
+  const pf_operand *o = &c->operand[role];
+  const bool plain = pf_operand_dense(o) && !(role == PF_OUT && c->out_is_c);
+  return o->present && !plain ? WHOLE_WAYS + o->rank * STRIDE_WAYS : 0;
+}
+
+/* Of two dimensions, is i inside j? */
+static bool is_inside(const pf_operand *o, int i, int j)
+{
+  return o->stride[i] < o->stride[j] || (o->stride[i] == o->stride[j] && i > j);
+}
+
+/* The stride at which dimension i just does not overlap those inside it. */
+static int64_t least_stride(const pf_operand *o, int i)
+{
+  int64_t reach = 0;
+  for (int j = 0; j < o->rank; j++)
+    if (j != i && is_inside(o, j, i))
+      reach += (o->dim[j] > 1 ? o->dim[j] - 1 : 0) * o->stride[j];
+  return reach + 1;
+}
+
+/* Without gaps, the dimensions in the order in which they are. */
+static void tighten(pf_operand *o)
+{
+  const pf_operand was = *o;
+  for (int i = 0; i < o->rank; i++) {
+    o->stride[i] = 1;
+    for (int j = 0; j < o->rank; j++)
+      if (j != i && is_inside(&was, j, i) && o->dim[j] > 1)
+        o->stride[i] *= o->dim[j];
+  }
+}
+
+static void restride(pf_operand *o, int64_t index)
+{
+  const int dim = (int)(index / STRIDE_WAYS);
+  const int64_t least = least_stride(o, dim), stride = o->stride[dim];
+  switch (index % STRIDE_WAYS) {
+  case LEAST: o->stride[dim] = least; break;
+  case LEAST_GAP: o->stride[dim] = least + 1; break;
+  case HALF_GAP: o->stride[dim] = least + (stride - least) / 2; break;
+  case LESS_GAP: o->stride[dim] = stride - 1; break;
+  }
+}
+
+/* A candidate that is no layout is refused with the whole case. */
+pf_status pf_layout_make(int role, int64_t index, pf_arena *a, pf_case *c)
+{
+  pf_operand *o = &c->operand[role];
+  (void)a;
+  if (role == PF_OUT && c->out_is_c && index != IN_PLACE)
+    return PF_UNSUPPORTED;
+  switch (index) {
+  case IN_PLACE:
+    if (role != PF_OUT || !c->out_is_c)
+      return PF_UNSUPPORTED;
+    c->out_is_c = false;
+    return PF_OK;
+  case DENSE:
+    o->offset = 0;
+    pf_operand_relax(o, true);
+    return PF_OK;
+  case NO_OFFSET: o->offset = 0; return PF_OK;
+  case HALF_OFFSET: o->offset /= 2; return PF_OK;
+  case LESS_OFFSET: o->offset--; return PF_OK;
+  case TIGHT: tighten(o); return PF_OK;
+  default: restride(o, index - WHOLE_WAYS); return PF_OK;
+  }
+}
