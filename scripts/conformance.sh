@@ -9,7 +9,8 @@
 #   conformance.sh all FOLDER              all of these; answers and accounts go to FOLDER
 #
 # judge ends with status 1 where an answer lies outside its row's enclosure and no model explains
-# it, where a backend fails at what it is asked, or where there is no answer.  PRECFUZZ names the program, BENCH_PYTHON a Python with PyTorch.
+# it, where a backend fails at what it is asked, or where there is no answer.  PRECFUZZ names the
+# program, BENCH_PYTHON a Python with PyTorch.
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/..")
 program=$(realpath "${PRECFUZZ:-$root/build/precfuzz}")
@@ -66,8 +67,8 @@ cases()
         echo "matmul x=$k $values_of"
         echo "addmm x=$k c=${dtype}[$z] alpha=0.5 beta=-2 $values_of c.values=$values:3"
         [ "${y//[!,]/}" != , ] ||
-          echo "linear x=${dtype}[$x] y=${dtype}[${y#*,},${y%,*}] bias=${dtype}[${y#*,}] $values_of" \
-            "bias.values=$values:3"
+          echo "linear x=${dtype}[$x] y=${dtype}[${y#*,},${y%,*}] bias=${dtype}[${y#*,}]" \
+            "$values_of bias.values=$values:3"
       done <<<"$shapes"
     done
   done

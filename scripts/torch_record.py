@@ -4,8 +4,8 @@
   torch_record.py FOLDER BACKEND[,BACKEND...] CASE...
 
 Each CASE is a safetensors file of precfuzz encode, with NAME.case beside it.  FOLDER gets
-NAME.case, NAME.safetensors with a tensor GRAPH.BACKEND for each answer, and an index.json that says which row
-each follows, as corpus/golden has them: precfuzz judge FOLDER.  What eager refuses is counted
+NAME.case, NAME.safetensors with a tensor GRAPH.BACKEND for each answer, and an index.json that
+says which row each follows, as corpus/golden has them: precfuzz judge FOLDER.  What eager refuses is counted
 with PyTorch's reason, what another backend fails at, too: source.json.
 """
 import collections
