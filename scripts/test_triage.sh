@@ -23,17 +23,18 @@ export -f files run_libfuzzer run_afl
 # libFuzzer ends at each finding: it is started again.
 collect() # fuzzer fault how-many
 {
-  local crashes=$folder/mixed/$1-$2 begin=$SECONDS seed=$SECONDS log=$folder/$1-$2.log each=$3
+  local crashes=$folder/mixed/$1-$2 begin=$SECONDS seed log=$folder/$1-$2.log each=$3
   export PRECFUZZ_ENGINES=fault:$2
   mkdir -p "$crashes"
   while [ "$(files "$crashes")" -lt "$each" ] && [ $((SECONDS - begin)) -lt "$seconds" ]; do
     if [ "$1" = libfuzzer ]; then
+      seed=$((${seed:-$(files "$crashes")} + 1))
       rm -rf "$folder/new-$2"
       mkdir "$folder/new-$2"
       (run_libfuzzer build/libfuzzer/fuzz_matmul "$seconds" "$log" "$crashes" "$folder/new-$2" \
-        "$folder/seeds-$2" -seed=$((++seed))) || true
+        "$folder/seeds-$2" -seed="$seed") || true
     else
-      (run_afl build/afl/fuzz_matmul "$seconds" "$log" "$folder/afl-$2" "$folder/seeds-$2") || true
+      (run_afl build/afl/fuzz_matmul 30 "$log" "$folder/afl-$2" "$folder/seeds-$2") || true
       find "$folder/afl-$2/default/crashes" -name 'id:*' | sort | head -n "$each" |
         xargs -r -d '\n' cp -t "$crashes"
       cp "$folder/afl-$2/default/crashes/README.txt" "$crashes" 2>/dev/null || true

@@ -108,6 +108,7 @@ uint64_t pf_finding_hash(const pf_finding *f)
 typedef struct pf_looking {
   pf_session *session;
   const pf_finding *wanted;
+  const pf_finding_filter *filter;
   bool shown;
   pf_status status;
 } pf_looking;
@@ -119,16 +120,18 @@ static void look(void *user, const pf_result *r)
   if (l->shown || l->status || r->machinery || !pf_verdict_is_finding(r->verdict))
     return;
   pf_signature(r, f.signature, sizeof f.signature);
-  if (strcmp(f.signature, l->wanted->signature))
+  if (strcmp(f.signature, l->wanted->signature) ||
+      (l->filter && !l->filter->passes(l->filter->user, r)))
     return;
   pf_arena_reset(&l->session->scratch);
   l->status = pf_finding_of(r, &l->session->oracle, &l->session->scratch, &f);
   l->shown = !l->status && pf_finding_equal(&f, l->wanted);
 }
 
-pf_status pf_finding_look(pf_session *s, const pf_case *c, const pf_finding *wanted, bool *shown)
+pf_status pf_finding_look(pf_session *s, const pf_case *c, const pf_finding *wanted,
+                          const pf_finding_filter *filter, bool *shown)
 {
-  pf_looking l = {.session = s, .wanted = wanted};
+  pf_looking l = {.session = s, .wanted = wanted, .filter = filter};
   PF_TRY(pf_session_examine(s, c, look, &l));
   *shown = l.shown;
   return l.status;

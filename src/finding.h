@@ -23,9 +23,17 @@ bool pf_finding_equal(const pf_finding *a, const pf_finding *b);
 /* The same for the same finding, in every build. */
 uint64_t pf_finding_hash(const pf_finding *f);
 
-/* Looks at each result of a finished case.  wanted: the finding that is looked for; *shown tells
-   whether some result is it.  Under the session's options.  PF_NO_MEMORY, or PF_OK. */
-pf_status pf_finding_look(pf_session *s, const pf_case *c, const pf_finding *wanted, bool *shown);
+/* What else a result must be, where signature and step leave two faults the same: told apart by
+   kernel, say. */
+typedef struct pf_finding_filter {
+  bool (*passes)(void *user, const pf_result *r);
+  void *user;
+} pf_finding_filter;
+
+/* Looks at each result of a finished case.  wanted: the finding that is looked for; filter: NULL, none;
+   *shown tells whether some result is it.  Under the session's options.  PF_NO_MEMORY, or PF_OK. */
+pf_status pf_finding_look(pf_session *s, const pf_case *c, const pf_finding *wanted,
+                          const pf_finding_filter *filter, bool *shown);
 
 /* Options that run no more than this result takes: its engine, its strategies. */
 void pf_options_narrow(pf_options *o, const pf_result *r);

@@ -67,7 +67,7 @@ static pf_status shows(pf_minimizer *m, const uint8_t *data, size_t size, bool *
   m->now.candidates++;
   for (int i = 0; i < m->how->tries && !*shown; i++) {
     m->now.runs++;
-    PF_TRY(pf_finding_look(m->how->session, &c, m->how->finding, shown));
+    PF_TRY(pf_finding_look(m->how->session, &c, m->how->finding, m->how->filter, shown));
   }
   if (!*shown)
     *seen = hash;

@@ -21,6 +21,7 @@ typedef struct pf_minimized {
 typedef struct pf_minimize {
   pf_session *session;       /* its options run the finding, and little else (pf_options_narrow) */
   const pf_finding *finding;
+  const pf_finding_filter *filter;  /* NULL: none */
   int tries;                 /* runs of a candidate until it has shown the finding; more than one
                                 where it does not show every time */
   bool (*stop)(void *user, const pf_minimized *now);   /* asked before each candidate */

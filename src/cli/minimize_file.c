@@ -61,9 +61,11 @@ static void choose(void *user, const pf_result *r)
     return;
   }
   c->options = s->options;
-  c->options.no_models = true;
+  c->options.no_models = known || s->options.no_models;
   pf_options_narrow(&c->options, r);
   c->out->foreign = r->engine->foreign;
+  c->out->known = known;
+  c->out->sums = r->problem->shape.k > 0;
   c->sight->found = true;
 }
 
@@ -82,12 +84,14 @@ static int nothing_found(const pf_minimize_job *job, const pf_sight *sight, cons
                      sight->tries, sight->tries == 1 ? "y" : "ies", pf_form_name(f->form));
 }
 
-/* Which model fits is part of some known findings, and takes time. */
+/* Which model fits is part of some known findings of these engines, and takes time. */
 static bool needs_models(const pf_settings *s)
 {
+  const pf_options *o = &s->session.options;
   bool needs = false;
-  for (size_t i = 0; i < s->known.count && !needs; i++)
-    needs = s->known.entry[i].model;
+  for (size_t i = 0; i < s->known.count; i++)
+    for (int e = 0; e < o->engine_count && s->known.entry[i].model; e++)
+      needs |= !strcmp(s->known.entry[i].engine, o->engine[e]->name);
   return needs;
 }
 
@@ -100,7 +104,7 @@ static int find(pf_minimize_job *job, const pf_case *what, pf_minimized_file *ou
   for (int i = 0; i < s->options.engine_count; i++)
     if (s->options.engine[i]->foreign)
       tries = PF_TRIES;
-  s->options.no_models = job->signature || !needs_models(job->settings);
+  s->options.no_models = !needs_models(job->settings);
   while (sight->tries < tries && !sight->found && !pf_interrupted()) {
     if (pf_session_examine(s, what, choose, &c) || c.status)
       return out_of_memory();
@@ -109,6 +113,22 @@ static int find(pf_minimize_job *job, const pf_case *what, pf_minimized_file *ou
   if (sight->found)
     s->options = c.options;
   return PF_EXIT_CLEAN;
+}
+
+/* Has a simpler case lost the fault?  It has where what it shows is known, by another kernel say; and
+   with K = 0, which libraries treat apart, where there were terms to be summed. */
+typedef struct pf_kept {
+  const pf_settings *settings;
+  const pf_minimized_file *of;
+} pf_kept;
+
+static bool is_kept(void *user, const pf_result *r)
+{
+  const pf_kept *kept = user;
+  const bool is_value = r->verdict == PF_VERDICT_IMPOSSIBLE || r->verdict == PF_VERDICT_SPECIAL;
+  if (kept->of->foreign && kept->of->sums && is_value && !r->problem->shape.k)
+    return false;
+  return kept->of->known || !pf_settings_know(kept->settings, r);
 }
 
 /* --- how often ----------------------------------------------------------------------------- */
@@ -129,12 +149,14 @@ static bool enough(const pf_minimize_job *job, double begin, int tries)
 static int count_shown(const pf_minimize_job *job, const pf_minimized_file *out, const pf_case *c,
                        pf_shown *shown)
 {
+  pf_kept kept = {job->settings, out};
+  const pf_finding_filter filter = {is_kept, &kept};
   const double begin = pf_progress_seconds(&job->progress);
   const int most = out->foreign ? PF_TRIES : 1;  /* ours are the same every time */
   *shown = (pf_shown){0};
   while (shown->tries < most && !enough(job, begin, shown->tries)) {
     bool yes;
-    if (pf_finding_look(&job->settings->session, c, &out->finding, &yes))
+    if (pf_finding_look(&job->settings->session, c, &out->finding, &filter, &yes))
       return out_of_memory();
     shown->times += yes;
     shown->tries++;
@@ -200,7 +222,10 @@ static int minimize(pf_minimize_job *job, const uint8_t *data, size_t size, pf_a
                     pf_minimized_file *out)
 {
   pf_way way = {.job = job};
+  pf_kept kept = {job->settings, out};
+  const pf_finding_filter filter = {is_kept, &kept};
   const pf_minimize how = {.session = &job->settings->session, .finding = &out->finding,
+                           .filter = &filter,
                            .tries = tries_for(&out->before), .stop = stop, .better = better,
                            .user = &way};
   const pf_status status = pf_minimize_case(&how, data, size, keep, &out->now);

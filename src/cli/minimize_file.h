@@ -16,6 +16,8 @@ typedef struct pf_shown {
 typedef struct pf_minimized_file {
   pf_finding finding;
   bool foreign;          /* a library: it may not show the finding every time */
+  bool known;            /* the finding; else one that is known is not it, if signatures agree */
+  bool sums;             /* K > 0 in the case that showed it */
   pf_shown before, after;  /* the case of the file, and the best one */
   pf_minimized now;      /* now.data: NULL where it did not come to that */
   pf_case best;          /* the same, decoded */

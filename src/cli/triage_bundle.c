@@ -186,7 +186,8 @@ static void on_result(void *user, const pf_result *r)
   pf_arena_reset(&s->scratch);
   if (pf_finding_of(r, &s->oracle, &s->scratch, &f)) {
     w->code = out_of_memory();
-  } else if (pf_finding_equal(&f, &w->group->seen->finding)) {
+  } else if (pf_finding_equal(&f, &w->group->seen->finding) &&
+             !pf_settings_know(w->settings, r)) {
     w->code = write_all(&b, &s->cases, w->folder);
     w->written = true;
     for (int t = 0; t < PF_EMIT_TARGETS; t++)
