@@ -121,7 +121,7 @@ static void plot_shares(FILE *to, const json_t *engine, size_t number)
   }
   fputs("set logscale y\nset yrange [0.01:120]\nset xrange [0:1.06]\n"
         "set xtics ('0' 0, '1/4' 0.25, '1/2' 0.5, '3/4' 0.75, '1' 1)\n"
-        "set ytics ('0.01 %' 0.01, '0.1 %' 0.1, '1 %' 1, '10 %' 10, '100 %' 100)\n"
+        "set ytics ('0.01 %%' 0.01, '0.1 %%' 0.1, '1 %%' 1, '10 %%' 10, '100 %%' 100)\n"
         "set xlabel 'share of the enclosure used'\nset ylabel 'of the elements'\n"
         "set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb " WRONG " dt 2\nplot ", to);
   for (int k = 0; k < line; k++)
@@ -296,8 +296,22 @@ static int run_gnuplot(const char *folder)
   return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : EIO;
 }
 
+/* What gnuplot's last words were: a line. */
+static void read_words(const pf_page *p, char *to, size_t size)
+{
+  char *path = pf_triage_path(p->work, "said", NULL), line[200];
+  FILE *from = path ? fopen(path, "r") : NULL;
+  while (from && fgets(line, sizeof line, from))
+    if (line[strspn(line, " \t^\n")])
+      snprintf(to, size, "gnuplot: %.*s", (int)strcspn(line, "\n"), line);
+  if (from)
+    fclose(from);
+  free(path);
+}
+
 void pf_page_draw(pf_page *p)
 {
+  char words[240] = "gnuplot failed";
   char *path = pf_triage_path(p->work, "plots", NULL);
   FILE *to = path ? fopen(path, "w") : NULL;
   if (pf_progress_due(&p->progress))
@@ -306,9 +320,11 @@ void pf_page_draw(pf_page *p)
     write_script(p, to);
   const int failed = to && !fclose(to) ? run_gnuplot(p->work) : errno;
   pf_progress_clear(&p->progress);
+  if (failed == EIO)
+    read_words(p, words, sizeof words);
   if (failed)
-    p->code = pf_cli_worse(
-        p->code, pf_cli_fail(PF_EXIT_MACHINERY, "plots are missing: %s",
-                             failed == ENOENT ? "gnuplot is not installed" : strerror(failed)));
+    p->code = pf_cli_worse(p->code,
+                           pf_cli_fail(PF_EXIT_MACHINERY, "plots are missing: %s",
+                                       failed == ENOENT ? "gnuplot is not installed" : words));
   free(path);
 }
