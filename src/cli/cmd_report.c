@@ -107,7 +107,7 @@ static int look(pf_page *p)
     return out_of_memory();
   const int ran = pf_pool_run(&pool, code);
   for (size_t i = 0; i < p->items; i++) {
-    p->item[i].left = code[i] == PF_POOL_LEFT;
+    p->item[i].code = code[i];
     p->code = pf_cli_worse(p->code, code[i]);
   }
   free(code);

@@ -19,7 +19,7 @@ typedef struct pf_page_item {
   char *bundle;          /* the folder of the bundle that it is of; NULL: none */
   json_t *facts;         /* that bundle's finding.json */
   json_t *seen;          /* what a child saw; NULL: nothing */
-  bool left;             /* not looked at, for want of time */
+  int code;              /* what came of looking; PF_POOL_LEFT: not done, for want of time */
 } pf_page_item;
 
 typedef struct pf_page {

@@ -6,22 +6,34 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "form_archive.h"
 #include "form_text.h"
 #include "page.h"
 
 enum { MOST_RESULTS = PF_MAX_ENGINES * PF_MAX_STRATEGIES, TRIES = 5 };
 
-/* The results of the case in hand: they live in the session's work arena until the next one. */
+/* The results of the case in hand, copied, with its problem: what these point to lives in the session
+   until the next case. */
 typedef struct pf_page_results {
+  pf_session *session;
+  pf_problem problem;
   const pf_result *result[MOST_RESULTS];
   int count;
+  bool full;            /* no memory */
 } pf_page_results;
 
 static void on_result(void *user, const pf_result *r)
 {
   pf_page_results *all = user;
-  if (all->count < MOST_RESULTS)
-    all->result[all->count++] = r;
+  pf_result *copy = pf_alloc_raw(&all->session->work, sizeof *copy);
+  all->full |= !copy;
+  if (!copy || all->count == MOST_RESULTS)
+    return;
+  all->problem = *r->problem;
+  all->problem.kept = NULL;
+  *copy = *r;
+  copy->problem = &all->problem;
+  all->result[all->count++] = copy;
 }
 
 static int out_of_memory(void)
@@ -69,12 +81,24 @@ static bool take_bundles_options(pf_options *o, const json_t *facts, pf_error *e
   return true;
 }
 
+/* What was opened for a bundle stays open for others. */
+static void restore_options(pf_options *o, const pf_options *all)
+{
+  const pf_options used = *o;
+  *o = *all;
+  o->plugin_count = used.plugin_count;
+  memcpy(o->plugin, used.plugin, sizeof o->plugin);
+}
+
 /* --- a case -------------------------------------------------------------------------------- */
 
 static int examine(pf_settings *s, const pf_case *c, pf_page_results *all)
 {
+  all->session = &s->session;
   all->count = 0;
-  return pf_session_examine(&s->session, c, on_result, all) ? out_of_memory() : PF_EXIT_CLEAN;
+  all->full = false;
+  return pf_session_examine(&s->session, c, on_result, all) || all->full ? out_of_memory()
+                                                                         : PF_EXIT_CLEAN;
 }
 
 static bool shows(const json_t *seen)
@@ -117,6 +141,37 @@ static int look_at_bundle(pf_settings *s, const pf_page_item *item, const pf_cas
   return PF_EXIT_CLEAN;
 }
 
+/* As it was found, a case mostly has more to look at than the smallest one that shows the same.  It may
+   be any bytes. */
+static int read_found(const char *path, pf_arena *a, pf_case_file *out)
+{
+  pf_case none;
+  *out = (pf_case_file){0};
+  const int code = pf_file_read(path, &out->file);
+  if (code)
+    return code;
+  pf_form form = pf_file_form(&out->file);
+  if (form == PF_FORM_ARCHIVE &&
+      pf_archive_decode(out->file.data, out->file.size, a, &none, NULL))
+    form = PF_FORM_FUZZ;
+  return pf_case_file_decode(out, form, NULL, a);
+}
+
+static int look_at_found(pf_settings *s, const pf_page_item *item, json_t **out)
+{
+  char *path = pf_triage_path(item->bundle, PF_BUNDLE_FOUND, NULL);
+  pf_case_file f = {0};
+  int code = path ? PF_EXIT_CLEAN : out_of_memory();
+  pf_arena_reset(&s->session.cases);
+  if (!code && !access(path, F_OK))
+    code = read_found(path, &s->session.cases, &f);
+  if (!code && f.file.data)
+    code = look_at_bundle(s, item, &f.what, out);
+  pf_case_file_free(&f);
+  free(path);
+  return code;
+}
+
 static int look_at_file(const pf_page *p, pf_settings *s, const pf_page_item *item, json_t **out)
 {
   const pf_triage reader = {.form = p->form};
@@ -130,6 +185,18 @@ static int look_at_file(const pf_page *p, pf_settings *s, const pf_page_item *it
                        : look_at_case(s, item, &f.what, out);
   pf_case_file_free(&f);
   return code;
+}
+
+static int look_at_item(const pf_page *p, pf_settings *s, const pf_page_item *item, json_t **out)
+{
+  const pf_options all = s->session.options;
+  const int code = item->facts ? look_at_found(s, item, out) : PF_EXIT_CLEAN;
+  if (code || shows(*out))
+    return code;
+  json_decref(*out);
+  *out = NULL;
+  restore_options(&s->session.options, &all);
+  return look_at_file(p, s, item, out);
 }
 
 /* --- cases for comparison ------------------------------------------------------------------ */
@@ -186,20 +253,11 @@ static void restore(int was)
   close(was);
 }
 
-/* What was opened for a bundle stays open for others. */
-static void restore_options(pf_options *o, const pf_options *all)
-{
-  const pf_options used = *o;
-  *o = *all;
-  o->plugin_count = used.plugin_count;
-  memcpy(o->plugin, used.plugin, sizeof o->plugin);
-}
-
 static int look(const pf_page *p, pf_settings *s, const pf_page_item *item, const char *path)
 {
   const pf_options all = s->session.options;
   json_t *seen = NULL;
-  int code = item->path ? look_at_file(p, s, item, &seen) : look_at_drawn(s, &seen);
+  int code = item->path ? look_at_item(p, s, item, &seen) : look_at_drawn(s, &seen);
   restore_options(&s->session.options, &all);
   if (!code && !pf_interrupted() && json_dump_file(seen, path, JSON_COMPACT))
     code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be written", path);

@@ -89,7 +89,7 @@ static json_t *tics_of(const pf_scale_of_picture *s)
 /* Where infinities and NaN have a line each, behind what is finite. */
 static double rail_of(const pf_scale_of_picture *s, double v)
 {
-  return isnan(v) ? 1.5 * s->top : copysign(1.25 * s->top, v);
+  return isnan(v) ? 1.7 * s->top : copysign(1.35 * s->top, v);
 }
 
 static void add_box(json_t **boxes, const pf_dot *d, double lo, double hi, double thin)
@@ -105,7 +105,7 @@ static void add_box(json_t **boxes, const pf_dot *d, double lo, double hi, doubl
 
 static void add_allowed(json_t **boxes, const pf_scale_of_picture *s, const pf_dot *d)
 {
-  const double thin = 0.02 * s->top;
+  const double thin = 0.04 * s->top;
   const pf_set *a = &d->allowed;
   const bool bounded = isfinite(a->lo) && isfinite(a->hi);
   if (pf_set_has_finite(a) && bounded && isfinite(d->exact))
@@ -116,7 +116,7 @@ static void add_allowed(json_t **boxes, const pf_scale_of_picture *s, const pf_d
   const bool has[] = {a->plus_infinity, a->minus_infinity, a->nan};
   for (int i = 0; i < 3; i++)
     if (has[i])
-      add_box(boxes, d, rail_of(s, rails[i]), rail_of(s, rails[i]), 3 * thin);
+      add_box(boxes, d, rail_of(s, rails[i]), rail_of(s, rails[i]), 2.5 * thin);
 }
 
 static json_t *mark_of(const pf_scale_of_picture *s, const pf_dot *d)

@@ -76,14 +76,14 @@ static void plot_picture(FILE *to, const json_t *picture, size_t number)
   const bool rails = json_array_size(json_object_get(picture, "rails")) > 0;
   const double size = pf_page_number(picture, "columns") > 60 ? 0.35 : 0.55;
   snprintf(name, sizeof name, "picture-%zu", number);
-  start_plot(to, name, 520, 300);
+  start_plot(to, name, 440, 270);
   put_block(to, "allowed", json_object_get(picture, "allowed"));
   put_block(to, "right", json_object_get(picture, "right"));
   put_block(to, "wrong", json_object_get(picture, "wrong"));
   put_tics(to, picture);
   fprintf(to, "set xrange [-0.6:%.7g]\nset yrange [%.7g:%.7g]\nset xlabel 'output element'\n"
-              "set ylabel 'error, of the sum of magnitudes'\nset xtics rangelimited\n",
-          (double)elements - 0.4, -(rails ? 1.6 : 1.1) * top, (rails ? 1.7 : 1.1) * top);
+              "set ylabel 'error / sum of magnitudes'\n",
+          (double)elements - 0.4, -(rails ? 1.5 : 1.1) * top, (rails ? 1.85 : 1.1) * top);
   if (elements <= 8)
     fputs("set xtics 1\n", to);
   fputs("set style fill solid 1 noborder\nplot $allowed using (($1+$2)/2):(($3+$4)/2):1:2:3:4 with boxxyerror lc rgb " BAND
@@ -108,7 +108,7 @@ static void plot_shares(FILE *to, const json_t *engine, size_t number)
   size_t i;
   int line = 0;
   snprintf(name, sizeof name, "shares-%zu", number);
-  start_plot(to, name, 420, 240);
+  start_plot(to, name, 440, 250);
   json_object_foreach((json_t *)(uintptr_t)engine, dtype, o) {
     const double all = json_number_value(json_object_get(o, "elements"));
     fprintf(to, "$d%d << END\n", line);
@@ -121,11 +121,11 @@ static void plot_shares(FILE *to, const json_t *engine, size_t number)
   }
   fputs("set logscale y\nset yrange [0.01:120]\nset xrange [0:1.06]\n"
         "set xtics ('0' 0, '1/4' 0.25, '1/2' 0.5, '3/4' 0.75, '1' 1)\n"
-        "set ytics ('0.01 %' 0.01, '0.1 %' 0.1, '1 %' 1, '10 %' 10, '100 %' 100)\n"
+        "set ytics ('0.01 %%' 0.01, '0.1 %%' 0.1, '1 %%' 1, '10 %%' 10, '100 %%' 100)\n"
         "set xlabel 'share of the enclosure used'\nset ylabel 'of the elements'\n"
         "set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb " WRONG " dt 2\nplot ", to);
   for (int k = 0; k < line; k++)
-    fprintf(to, "%s$d%d with histeps lw 2 lc rgb 0x01000%d", k ? ", " : "", k, k + 1);
+    fprintf(to, "%s$d%d with histeps lw 1.6 lc rgb 0x01000%d", k ? ", " : "", k, k + 1);
   fputc('\n', to);
 }
 
@@ -169,7 +169,7 @@ static void plot_parted(FILE *to, const json_t *parted)
   }
   fprintf(to, "set logscale x 2\nset logscale y\nset xrange [0.4:*]\nset yrange [%g:*]\n"
               "set format y '1e%%T'\nset ytics add ('none' %g)\nset xlabel 'K'\n"
-              "set ylabel 'largest difference, of the sum of magnitudes'\nplot ",
+              "set ylabel 'difference / sum of magnitudes'\nplot ",
           zero / 3, zero);
   const char *before = "";
   for (int i = 0; i < 3; i++) {
@@ -296,8 +296,22 @@ static int run_gnuplot(const char *folder)
   return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : EIO;
 }
 
+/* What gnuplot's last words were: a line. */
+static void read_words(const pf_page *p, char *to, size_t size)
+{
+  char *path = pf_triage_path(p->work, "said", NULL), line[200];
+  FILE *from = path ? fopen(path, "r") : NULL;
+  while (from && fgets(line, sizeof line, from))
+    if (line[strspn(line, " \t^\n")])
+      snprintf(to, size, "gnuplot: %.*s", (int)strcspn(line, "\n"), line);
+  if (from)
+    fclose(from);
+  free(path);
+}
+
 void pf_page_draw(pf_page *p)
 {
+  char words[240] = "gnuplot failed";
   char *path = pf_triage_path(p->work, "plots", NULL);
   FILE *to = path ? fopen(path, "w") : NULL;
   if (pf_progress_due(&p->progress))
@@ -306,9 +320,11 @@ void pf_page_draw(pf_page *p)
     write_script(p, to);
   const int failed = to && !fclose(to) ? run_gnuplot(p->work) : errno;
   pf_progress_clear(&p->progress);
+  if (failed == EIO)
+    read_words(p, words, sizeof words);
   if (failed)
-    p->code = pf_cli_worse(
-        p->code, pf_cli_fail(PF_EXIT_MACHINERY, "plots are missing: %s",
-                             failed == ENOENT ? "gnuplot is not installed" : strerror(failed)));
+    p->code = pf_cli_worse(p->code,
+                           pf_cli_fail(PF_EXIT_MACHINERY, "plots are missing: %s",
+                                       failed == ENOENT ? "gnuplot is not installed" : words));
   free(path);
 }

@@ -47,7 +47,7 @@ static void pass_on(pf_page *p, size_t index)
 {
   char *path = work_file(p, index, "err");
   pf_file said = {0};
-  const char *file = p->item[index].path, *prefix = "precfuzz: ";
+  const char *file = p->item[index].path, *prefix = "precfuzz: ", *why = NULL;
   if (path && !access(path, F_OK) && !pf_file_read(path, &said) && said.size) {
     char *line = (char *)said.data;
     fputs(line, stderr);
@@ -55,9 +55,13 @@ static void pass_on(pf_page *p, size_t index)
     line += strncmp(line, prefix, strlen(prefix)) ? 0 : strlen(prefix);
     if (file && !strncmp(line, file, strlen(file)) && line[strlen(file)] == ':')
       line += strlen(file) + 2;
-    pf_json_append(&p->bad, json_pack("{s:o, s:o}", "file", pf_json_text(file ? file : "precfuzz"),
-                                      "why", pf_json_text(line)));
+    why = line;
+  } else if (p->item[index].code > 0) {
+    why = "precfuzz itself died of it";
   }
+  if (why)
+    pf_json_append(&p->bad, json_pack("{s:o, s:o}", "file", pf_json_text(file ? file : "precfuzz"),
+                                      "why", pf_json_text(why)));
   pf_file_free(&said);
   free(path);
 }
@@ -212,6 +216,7 @@ static void sum_bundle(json_t *sum, const pf_page_item *item)
   json_object_set_new(f, "bundle", pf_json_text(item->bundle));
   json_object_set(f, "name", json_object_get(item->facts, "name"));
   json_object_set(f, "message", json_object_get(item->facts, "message"));
+  json_object_set(f, "case", json_object_get(item->facts, "case"));
   json_object_set(f, "machine", json_object_get(item->facts, "machine"));
   json_object_set(f, "shows", json_object_get(item->facts, "shows"));
   json_object_set_new(f, "accepted", accepted_of(item->bundle));

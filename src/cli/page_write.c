@@ -101,7 +101,7 @@ static void put_tiles(const pf_page *p, FILE *to)
   const size_t bad = json_array_size(p->bad);
   size_t left = 0;
   for (size_t i = 0; i < p->items; i++)
-    left += p->item[i].left && p->item[i].path;
+    left += p->item[i].code == PF_POOL_LEFT && p->item[i].path;
   fputs("<ul class=\"tiles\">", to);
   put_tile(findings, findings == 1 ? "finding" : "findings", findings ? "bad" : "good", to);
   if (known)
@@ -203,7 +203,7 @@ static void put_bad(const pf_page *p, FILE *to)
   pf_page_count(p->passed_over, to);
   fputs(" other files in the folder are no cases.</p>", to);
   for (size_t k = 0; k < p->items; k++)
-    if (p->item[k].left && p->item[k].path) {
+    if (p->item[k].code == PF_POOL_LEFT && p->item[k].path) {
       fputs("<p>Not looked at: <code>", to);
       pf_html(p->item[k].path, to);
       fputs("</code></p>", to);
