@@ -29,7 +29,7 @@ typedef struct pf_block_walk {
   int n;
   pf_block_ends ends[PF_MAX_STEPS];
   int precision[PF_MAX_STEPS];     /* of the ends, bits */
-  uint64_t weak;                   /* of any sum so far */
+  uint64_t weak[PF_MAX_STEPS];     /* elements that are */
   uint64_t open[PF_MAX_STEPS];     /* elements that may, for all that is known, overflow as well */
   pf_span *out;                    /* what the last step comes to */
   pf_span span[PF_MAX_STEPS];      /* not initialized */
@@ -80,6 +80,11 @@ static uint64_t open_of(const pf_block_walk *w, int ref)
   return ref >= PF_REF_STEP ? w->open[ref - PF_REF_STEP] : 0;
 }
 
+static uint64_t weak_of(const pf_block_walk *w, int ref)
+{
+  return ref >= PF_REF_STEP ? w->weak[ref - PF_REF_STEP] : 0;
+}
+
 static pf_span *span_of(pf_block_walk *w, int i)
 {
   return i == w->ask->plan->count - 1 ? w->out : &w->span[i];
@@ -103,7 +108,7 @@ static void walk_sum(pf_block_walk *w, int i)
   pf_span *span = span_of(w, i);
   w->precision[i] = s->out.precision;
   w->ends[i] = (pf_block_ends){span->lo, span->hi};
-  w->open[i] = 0;
+  w->open[i] = w->weak[i] = 0;
   if (w->ask->replayed[i]) {
     copy_points(w, w->ask->replayed[i], span);
     return;
@@ -113,7 +118,7 @@ static void walk_sum(pf_block_walk *w, int i)
   if (!b->sum[group].filled)
     pf_block_fill(e, group, w->from, w->n);
   const pf_block_ends sum = {all->lo, all->hi};
-  w->weak |= all->weak;
+  w->weak[i] = all->weak;
   if (w->ask->declared) {
     copy_span(all, w->n, span);
     pf_declared_blank(e, w->ask, i, w->n, span);
@@ -156,6 +161,7 @@ static void walk_elementwise(pf_block_walk *w, int i)
   pf_span copy, other;
   int precision;
   const pf_block_ends a = ends_of(w, s->a, w->ask->plan->exact[i] ? span : &copy, &precision);
+  w->weak[i] = weak_of(w, s->a);
   if (w->ask->plan->exact[i]) {
     w->ends[i] = a;
     w->precision[i] = precision;
@@ -168,9 +174,12 @@ static void walk_elementwise(pf_block_walk *w, int i)
   if (s->kind == PF_ADD) {
     const pf_block_ends b = ends_of(w, s->b, &other, &precision);
     read |= open_of(w, s->b);
+    w->weak[i] |= weak_of(w, s->b);
     own = loops->add(f, &a, &b, pf_block_padded(w->n), span->lo, span->hi);
   } else if (s->kind == PF_SCALE) {
     own = walk_scale(w, i, f, &a, precision);
+    if (s->b == PF_REF_BETA && e->problem->what->beta == 0)
+      w->weak[i] = 0;  /* nothing of it is read */
   } else {
     own = loops->round(f, &a, pf_block_padded(w->n), span->lo, span->hi);
   }
@@ -190,7 +199,7 @@ static void walk(pf_block_walk *w)
   }
   const pf_block_ends *last = &w->ends[plan->count - 1];
   const size_t bytes = (size_t)pf_block_padded(w->n) * sizeof *out->lo;
-  out->weak = w->weak;
+  out->weak = w->weak[plan->count - 1];
   if (last->lo == out->lo)
     return;
   memcpy(out->lo, last->lo, bytes);
@@ -211,7 +220,6 @@ void pf_enclose_block(pf_encloser *e, int64_t from, int n, pf_span *out)
       w.ask = &e->ask[i];
       w.from = from;
       w.n = n;
-      w.weak = 0;
       w.out = &out[i];
       walk(&w);
     } else {

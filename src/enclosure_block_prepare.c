@@ -119,32 +119,96 @@ static bool are_integers(const pf_encloser *e, const pf_step *s)
          (!s->c || is_small_integer(c->beta));
 }
 
+/* How far an end of a step's subset may lie inside that of its exact interval, besides a share of the
+   subset's width.  A rounding may take the two to different sides of a tie: that is a place, a share
+   of what is normal, or the smallest subnormal. */
+typedef struct pf_block_gap {
+  double places;    /* share of the value */
+  double absolute;  /* value units */
+  double range;     /* the largest value */
+} pf_block_gap;
+
+static double largest_factor(const pf_problem *p, const pf_step *s)
+{
+  if (s->b == PF_REF_ALPHA || s->b == PF_REF_BETA)
+    return fabs(s->b == PF_REF_ALPHA ? p->what->alpha : p->what->beta);
+  const bool by_x = s->b == PF_REF_SCALE_X;
+  double most = 0;
+  for (int64_t i = 0; i < (by_x ? p->x_lines : p->y_lines); i++) {
+    const double v = fabs(pf_scale_at(by_x ? &p->x_scales : &p->y_scales, i, 0));
+    most = v > most && v < INFINITY ? v : most;  /* others are for the careful paths */
+  }
+  return most;
+}
+
+/* Of what a step reads; c and the bias are known. */
+static pf_block_gap gap_of(const pf_block_gap *gap, int ref)
+{
+  return ref >= PF_REF_STEP ? gap[ref - PF_REF_STEP] : (pf_block_gap){0, 0, 0};
+}
+
+/* Before step i rounds to its format.  An addition may take the leading digits away. */
+static pf_block_gap gap_before(const pf_encloser *e, const pf_prepared *q, int i,
+                               const pf_block_gap *gap)
+{
+  const pf_step *s = &q->plan->step[i];
+  if (s->kind <= PF_MULSUM) {
+    const pf_block_rates *r = &e->block->sum[q->group[i]].rates;
+    const bool scaled = !pf_is_integer(&s->acc.format) && r->scaled;
+    return (pf_block_gap){.absolute = (double)e->problem->shape.k * 0x1p-1070 +
+                                      (scaled ? r->most_exposed * r->quantum : 0) +
+                                      (q->declared ? pf_declared_gap(e, q, i) : 0)};
+  }
+  pf_block_gap g = gap_of(gap, s->a);
+  if (s->kind == PF_SCALE) {
+    g.absolute *= largest_factor(e->problem, s);
+  } else if (s->kind == PF_ADD) {
+    const pf_block_gap b = gap_of(gap, s->b);
+    g.absolute += b.absolute + g.places * g.range + b.places * b.range;
+    g.places = 0;
+  }
+  return g;
+}
+
 /* From where on a subset [L, H] with L >= H / 2 tells that all of the exact interval overflows, whose
-   near end may lie below L.  Of a sum it does by twice the radius, 2 (K - 1) 2^-53 T and little more:
-   the width, at most L, is twice E, which is at least 2^-26 T where anything rounds, so that this is
-   below K 2^-25 L.  With an alpha it does by half a place of the greatest number, too (most_exposed);
-   and by a place for each rounding since, which may have gone the other way, of a number in the
-   range if no addition took leading digits from a larger one.  What is declared may widen it. */
+   near end may lie below L, and up to where that none of it does.  Of a sum the end does by twice the
+   radius, 2 (K - 1) 2^-53 T and little more: the width, at most L, is twice E, which is at least
+   2^-26 T where anything rounds, so that this is below K 2^-25 L.  With an alpha it does by what
+   is exposed, too; and then by what steps since have made of it.  What is declared may
+   widen it. */
 static void bound_overflow(const pf_encloser *e, const pf_prepared *q, pf_block_plan *to)
 {
-  double rounded = 0, added = 0;  /* largest ranges of roundings, and of those before additions */
-  bool alpha = false;
-  double slack = 0x1p-8 + (double)e->problem->shape.k * 0x1p-24 + (q->declared ? 1 : 0);
+  pf_block_gap gap[PF_MAX_STEPS];
+  const double share = (double)e->problem->shape.k * 0x1p-24;
   for (int i = 0; i < q->plan->count; i++) {
     const pf_step *s = &q->plan->step[i];
-    if (to->skipped[i])
+    pf_block_format *f = &to->format[i];
+    if (to->skipped[i]) {
+      gap[i] = q->replayed[i] ? (pf_block_gap){0, 0, s->out.max} : gap_of(gap, s->a);
       continue;
-    if (s->kind == PF_ADD)
-      added = rounded;
-    alpha |= s->kind <= PF_MULSUM && s->alpha;
-    if (added <= s->out.max)
-      to->format[i].beyond = (s->out.max + pf_ulp(&s->out, s->out.max) / 2) *
-                             (1 + slack + (alpha ? pf_power(-s->out.precision) : 0));
-    if (s->kind > PF_MULSUM || !pf_format_equal(&s->out, &s->acc.format)) {
-      rounded = s->out.max > rounded ? s->out.max : rounded;
-      slack += pf_power(2 - s->out.precision);
     }
+    gap[i] = gap_before(e, q, i, gap);
+    const double slack = 0x1p-8 + share + gap[i].places + (q->declared ? 1 : 0);
+    f->beyond = (s->out.max + pf_ulp(&s->out, s->out.max) / 2 + gap[i].absolute) * (1 + slack);
+    if (!f->saturates)
+      f->most -= s->out.max * (share + gap[i].places) + gap[i].absolute;
+    if (s->kind > PF_MULSUM || !pf_format_equal(&s->out, &s->acc.format)) {
+      gap[i].places += pf_power(2 - s->out.precision);
+      gap[i].absolute += 2 * pf_power(pf_quantum(&s->out));
+    }
+    gap[i].range = s->out.max;
   }
+}
+
+/* Is the radius of a sum no small part of E, as it may be with factors in an accumulator of double's
+   own precision, and then rounded? */
+static bool is_blurred(const pf_encloser *e, const pf_prepared *q, int i)
+{
+  const pf_step *s = &q->plan->step[i];
+  const pf_group *g = &e->group[q->group[i]];
+  const pf_block_rates *r = &e->block->sum[q->group[i]].rates;
+  return g->step->acc.format.precision > 26 && (r->alpha_loss > 0 || r->beta_loss > 0) &&
+         (i + 1 < q->plan->count || !pf_format_equal(&s->out, &g->step->acc.format));
 }
 
 static bool plan_for_lanes(const pf_encloser *e, const pf_prepared *q, pf_block_plan *to)
@@ -158,7 +222,9 @@ static bool plan_for_lanes(const pf_encloser *e, const pf_prepared *q, pf_block_
         q->plan->exact[i] || q->replayed[i] || pf_plan_is_operand(q->plan, i, &x_side);
     if (to->skipped[i])
       continue;
-    if (s->kind <= PF_MULSUM && !e->block->sum[q->group[i]].possible)
+    if (s->kind <= PF_MULSUM &&
+        (!e->block->sum[q->group[i]].possible ||
+         (!pf_is_integer(&s->acc.format) && is_blurred(e, q, i))))
       return false;
     if (!format_for_lanes(&s->out, &to->format[i]))
       return false;

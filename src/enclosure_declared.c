@@ -110,6 +110,27 @@ static bool has_special(const pf_vectors *v, int64_t lines)
   return false;
 }
 
+static double normal_of(const pf_encloser *e, const pf_group *g, pf_role role)
+{
+  return pf_smallest_normal(g->widened ? &g->step->acc.format
+                                       : pf_format_of(e->problem->what->operand[role].dtype));
+}
+
+/* What flushing may take from a sum or an addend, generously. */
+static double flushed_most(const pf_encloser *e, const pf_prepared *q, int i)
+{
+  const pf_declared *d = q->declared;
+  const pf_group *g = &e->group[q->group[i]];
+  double most = 0;
+  if (d->flush_sums)
+    most = 2 * ((double)e->problem->shape.k + 2) * pf_smallest_normal(&g->step->acc.format);
+  if (d->flush_inputs && g->step->c)
+    most += fabs(e->problem->what->beta) * normal_of(e, g, PF_C);
+  if (d->flush_inputs && g->step->bias)
+    most += normal_of(e, g, PF_BIAS);
+  return most;
+}
+
 /* What the plain sum's subset says must hold of the wider set, too: that it is closed, and not
    weak. */
 static bool sum_in_blocks(const pf_encloser *e, const pf_prepared *q, int i)
@@ -128,6 +149,9 @@ static bool sum_in_blocks(const pf_encloser *e, const pf_prepared *q, int i)
   if (flushes && g->step->c &&
       is_subnormal(e->problem->what->beta, pf_smallest_normal(&g->step->acc.format)))
     return false;
+  /* a range that what is flushed is no small part of */
+  if (flushes && flushed_most(e, q, i) > g->step->acc.format.max * 0x1p-12)
+    return false;
   return !flushes ||
          (!has_special(&g->x, e->problem->x_lines) && !has_special(&g->y, e->problem->y_lines));
 }
@@ -143,26 +167,19 @@ bool pf_declared_in_blocks(const pf_encloser *e, const pf_prepared *q)
   return true;
 }
 
-static double normal_of(const pf_encloser *e, const pf_group *g, pf_role role)
-{
-  return pf_smallest_normal(g->widened ? &g->step->acc.format
-                                       : pf_format_of(e->problem->what->operand[role].dtype));
-}
-
 void pf_declared_blank(const pf_encloser *e, const pf_prepared *q, int i, int n, pf_span *span)
 {
-  const pf_declared *d = q->declared;
-  const pf_group *g = &e->group[q->group[i]];
-  double most = 0;
-  if (d->flush_sums)
-    most = 2 * ((double)e->problem->shape.k + 2) * pf_smallest_normal(&g->step->acc.format);
-  if (d->flush_inputs && g->step->c)
-    most += fabs(e->problem->what->beta) * normal_of(e, g, PF_C);
-  if (d->flush_inputs && g->step->bias)
-    most += normal_of(e, g, PF_BIAS);
+  const double most = flushed_most(e, q, i);
   for (int j = 0; j < n && most > 0; j++)
     if (fmax(fabs(span->lo[j]), fabs(span->hi[j])) <= 4 * most)
       span->lo[j] = span->hi[j] = NAN;
+}
+
+double pf_declared_gap(const pf_encloser *e, const pf_prepared *q, int i)
+{
+  const pf_step *s = &q->plan->step[i];
+  const double stored = pf_smallest_normal(q->widened ? &s->acc.format : &s->out);
+  return 2 * flushed_most(e, q, i) + (q->declared->flush_outputs ? 2 * stored : 0);
 }
 
 /* --- sums ---------------------------------------------------------------------------------- */

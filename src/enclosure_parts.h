@@ -103,6 +103,8 @@ pf_status pf_declared_prepare(pf_encloser *e, pf_prepared *q, int i);
 bool pf_declared_in_blocks(const pf_encloser *e, const pf_prepared *q);
 /* Leaves those ends of a block of sums unknown that what is declared could make weak. */
 void pf_declared_blank(const pf_encloser *e, const pf_prepared *q, int i, int n, pf_span *span);
+/* How far what is flushed may move the ends of a stored sum, generously, value units. */
+double pf_declared_gap(const pf_encloser *e, const pf_prepared *q, int i);
 /* What flushed c, bias, alpha and beta may take from a sum, value units. */
 double pf_declared_lost(const pf_encloser *e, const pf_group *g, const pf_sum *sum,
                         const pf_truth *truth);
