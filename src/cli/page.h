@@ -104,6 +104,7 @@ bool pf_page_put_plot(const pf_page *p, const char *name, const char *title,
 /* --- the page (page_write.c, page_findings.c, page_parts.c) ------------------------------------ */
 
 void pf_page_write(const pf_page *p, FILE *to);
+void pf_page_write_verdicts(const pf_page *p, FILE *to);
 void pf_page_write_findings(const pf_page *p, FILE *to);
 void pf_page_write_plots(const pf_page *p, FILE *to);
 

@@ -91,10 +91,10 @@ static bool is_in(const char *folder, const char *name)
   return is;
 }
 
-/* As libFuzzer calls what it keeps: 40 hexadecimal digits. */
-static bool is_hash(const char *name)
+/* As corpora have them: any bytes are a case. */
+static bool has_no_ending(const char *name)
 {
-  return strlen(name) == 40 && strspn(name, "0123456789abcdef") == 40;
+  return !strchr(name, '.');
 }
 
 /* Of other names those that say inside that they are cases. */
@@ -125,7 +125,7 @@ static int take_file(pf_page *p, const FTSENT *entry)
 {
   if (is_output(p, entry) || !strcmp(entry->fts_name, "status.jsonl"))
     return PF_EXIT_CLEAN;
-  if (pf_triage_is_crash(entry->fts_path) || is_hash(entry->fts_name) ||
+  if (pf_triage_is_crash(entry->fts_path) || has_no_ending(entry->fts_name) ||
       is_case_inside(entry->fts_path))
     return add_item(p, (pf_page_item){.path = strdup(entry->fts_path)});
   p->passed_over++;

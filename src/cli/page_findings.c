@@ -68,7 +68,7 @@ static void put_heat(const pf_page *p, FILE *to)
   json_t *strategies = list_strategies(cells), *engine, *dtype, *unused;
   const char *e, *d, *s;
   size_t quiet = 0;
-  fputs("<h2 id=\"where\">Where they are</h2><div class=\"card\"><div class=\"scroll\" tabindex=\"0\" "
+  fputs("<div class=\"card\"><div class=\"scroll\" tabindex=\"0\" "
         "role=\"region\" aria-label=\"Findings by engine, dtype and strategy\"><table class=\"heat\">"
         "<caption>Results that are findings, of those that ran, by engine, dtype and strategy"
         "</caption><thead><tr><th scope=\"col\" class=\"l\">engine<th scope=\"col\" class=\"l\">dtype", to);
@@ -255,8 +255,12 @@ void pf_page_write_findings(const pf_page *p, FILE *to)
 {
   const json_t *findings = json_object_get(p->sum, "findings"), *f;
   size_t i;
-  if (json_array_size(findings)) {
+  fputs("<div class=\"grid wide\">", to);
+  if (json_array_size(findings))
     put_heat(p, to);
+  pf_page_write_verdicts(p, to);
+  fputs("</div>", to);
+  if (json_array_size(findings)) {
     fputs("<h2 id=\"findings\">Findings</h2><p class=\"soft\">Each with the result of its case, element "
           "by element: how far it lies from the exact one, as a share of the sum of the magnitudes of "
           "its terms, and what is allowed there. Linear near the exact result, logarithmic further "

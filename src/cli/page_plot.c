@@ -173,8 +173,8 @@ static void plot_parted(FILE *to, const json_t *parted)
           zero / 3, zero);
   const char *before = "";
   for (int i = 0; i < 3; i++) {
-    fprintf(to, "%s$drawn%d using 1:2 smooth unique with lines lw 2 lc rgb 0x01000%d", before, i,
-            i + 1);
+    fprintf(to, "%s$drawn%d using 1:2 smooth unique with lines lw 2 dt %d lc rgb 0x01000%d",
+            before, i, i + 1, i + 1);
     before = ", ";
     fprintf(to, ", $file%d using ($1*2**(%g)):2 with points pt 7 ps 0.5 lc rgb 0x01000%d", i,
             0.06 * (i - 1), i + 1);

@@ -41,7 +41,7 @@ const char pf_page_style[] =
     "caption{text-align:left;padding:0 0 8px;font-size:.875rem}"
     "th,td{text-align:left;padding:6px 10px;border-top:1px solid var(--line);vertical-align:top;"
     "overflow-wrap:anywhere}thead th{border-top:0;font-weight:600;overflow-wrap:normal}"
-    "th[scope=row]{font-weight:500}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;"
+    "th[scope=row]{font-weight:500}th.w{overflow-wrap:normal}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;"
     "white-space:nowrap}.scroll{overflow-x:auto;max-width:100%}"
     ".heat{width:auto;min-width:min(100%,640px)}.heat th,.heat td{white-space:nowrap}"
     ".heat td{text-align:center;min-width:76px;border:2px solid var(--card);border-radius:6px;"
@@ -63,5 +63,6 @@ const char pf_page_style[] =
     ".links{display:flex;flex-wrap:wrap;gap:2px 16px;font-size:.875rem;margin:8px 0 0}"
     ".wrong{color:var(--bad)}"
     "@media (max-width:640px){.tiles{grid-template-columns:repeat(2,1fr)}"
-    "th,td{padding:6px 8px}.card{padding:14px}dl{grid-template-columns:1fr}dt{margin-top:4px}}"
+    "th,td{padding:6px 8px}.card{padding:14px}"
+    ".tiles li:last-child:nth-child(odd){grid-column:1/-1}}"
     "@media print{.card,.tiles li{break-inside:avoid}}";

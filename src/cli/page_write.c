@@ -117,28 +117,47 @@ static void put_tiles(const pf_page *p, FILE *to)
   fputs("</ul>", to);
 }
 
-static void put_verdicts(const pf_page *p, FILE *to)
+/* Different findings of a verdict. */
+static size_t findings_of(const pf_page *p, const char *verdict)
+{
+  const json_t *f;
+  size_t i, n = 0;
+  json_array_foreach(json_object_get(p->sum, "findings"), i, f)
+    n += !strcmp(pf_page_text(f, "verdict"), verdict);
+  return n;
+}
+
+static void put_verdict(const pf_page *p, pf_verdict v, FILE *to)
 {
   static const char *const says[PF_VERDICT_COUNT] = {
     [PF_VERDICT_OK] = "a result that is allowed",
     [PF_VERDICT_VACUOUS] = "nothing could have failed",
     [PF_VERDICT_UNSUPPORTED] = "the engine, or the row, does not do this case",
     [PF_VERDICT_ORDER] = "some order of summation overflows"};
-  const json_t *verdicts = json_object_get(p->sum, "verdicts");
-  fputs("<div class=\"card\"><table><caption>Results by verdict</caption><thead><tr><th scope=\"col\">"
-        "verdict<th scope=\"col\">meaning<th scope=\"col\" class=\"n\">results</thead><tbody>", to);
-  for (int v = 0; v < PF_VERDICT_COUNT; v++) {
-    const char *name = pf_verdict_name((pf_verdict)v);
-    const int64_t n = pf_page_number(verdicts, name);
-    if (n <= 0)
-      continue;
-    fprintf(to, "<tr><th scope=\"row\"%s>%s<td>%s<td class=\"n\">",
-            pf_verdict_is_finding((pf_verdict)v) ? " class=\"wrong\"" : "", name,
-            says[v] ? says[v] : pf_triage_says((pf_verdict)v));
-    pf_page_count((uint64_t)n, to);
-  }
-  if (!json_object_size(verdicts))
-    fputs("<tr><td colspan=\"3\" class=\"soft\">No case was judged.", to);
+  const char *name = pf_verdict_name(v);
+  const int64_t results = pf_page_number(json_object_get(p->sum, "verdicts"), name);
+  const size_t findings = findings_of(p, name);
+  if (results <= 0 && !findings)
+    return;
+  fprintf(to, "<tr><th scope=\"row\" class=\"w%s\">%s<td>%s<td class=\"n\">",
+          pf_verdict_is_finding(v) ? " wrong" : "", name, says[v] ? says[v] : pf_triage_says(v));
+  pf_page_count(results > 0 ? (uint64_t)results : 0, to);
+  fputs("<td class=\"n\">", to);
+  if (pf_verdict_is_finding(v))
+    pf_page_count(findings, to);
+  else
+    fputs("\xe2\x80\x93", to);
+}
+
+void pf_page_write_verdicts(const pf_page *p, FILE *to)
+{
+  fputs("<div class=\"card\"><table><caption>Results and different findings by verdict</caption><thead>"
+        "<tr><th scope=\"col\">verdict<th scope=\"col\">meaning<th scope=\"col\" class=\"n\">results"
+        "<th scope=\"col\" class=\"n\">findings</thead><tbody>", to);
+  for (int v = 0; v < PF_VERDICT_COUNT; v++)
+    put_verdict(p, (pf_verdict)v, to);
+  if (!pf_page_number(p->sum, "results"))
+    fputs("<tr><td colspan=\"4\" class=\"soft\">No case was judged.", to);
   fputs("</tbody></table></div>", to);
 }
 
@@ -254,7 +273,6 @@ void pf_page_write(const pf_page *p, FILE *to)
   pf_page_write_plots(p, to);
   fputs("<h2 id=\"what\">What ran</h2><div class=\"grid wide\">", to);
   put_engines(p, to);
-  put_verdicts(p, to);
   put_machine(to);
   fputs("</div>", to);
   put_bad(p, to);
