@@ -93,7 +93,7 @@ expect 'each finding is there once' 0 \
   'page "$made findings in"' 'for e in M05 M13 M15; do article page.html "<code>fault:$e</code>:" || exit; done'
 expect 'the worst is marked' 0 '[ $(articles page.html | grep -c "the worst") = $(articles page.html | grep -cE "IMPOSSIBLE|SPECIAL") ]' \
   'article page.html M13 "leaves out the last K % 8 terms"'
-expect 'engines, processor, verdicts' 0 'page "<dt>CPU<dd>"' 'page "fault:M13</code><td>"' 'page ">GUARD<td>it wrote outside its output<td"' \
+expect 'engines, processor, verdicts' 0 'page "<dt>CPU<dd>"' 'page "fault:M13</code><td>"' 'page ">GUARD<small class=\"soft\">it wrote outside its output</small>"' \
   'page "glibc"' 'page "precfuzz 0.1.0"'
 expect 'the heat map' 0 'page "by engine, dtype and strategy"' 'tr "\n" " " <page.html | grep -q "<code>fault:M13</code><th scope=\"row\"><code>f32</code><td style=\"background:rgb(var(--heat)/0.62)\">1 of 1"'
 expect 'plots' 0 'page "Share of the enclosure used by"' 'page "Difference between strategies against K"' '[ $(count "<svg") -ge $((made + 3)) ]'

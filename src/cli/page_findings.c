@@ -62,6 +62,17 @@ static void put_heat_row(const char *engine, const char *dtype, const json_t *ce
     put_cell(json_object_get(cells, s), to);
 }
 
+/* A name that may go on in the next line behind each '_'. */
+static void put_breakable(const char *name, FILE *to)
+{
+  for (const char *c = name; *c; c++) {
+    const char one[] = {*c, 0};
+    pf_html(one, to);
+    if (*c == '_')
+      fputs("<wbr>", to);
+  }
+}
+
 static void put_heat(const pf_page *p, FILE *to)
 {
   const json_t *cells = json_object_get(p->sum, "cells");
@@ -74,7 +85,7 @@ static void put_heat(const pf_page *p, FILE *to)
         "</caption><thead><tr><th scope=\"col\" class=\"l\">engine<th scope=\"col\" class=\"l\">dtype", to);
   json_object_foreach(strategies, s, unused) {
     fputs("<th scope=\"col\">", to);
-    pf_html(s, to);
+    put_breakable(s, to);
   }
   fputs("</thead><tbody>", to);
   json_object_foreach((json_t *)(uintptr_t)cells, e, engine) {
@@ -175,7 +186,8 @@ static void put_counts(const json_t *f, FILE *to)
   if (judged > 0)
     fprintf(to, "<dt>elements<dd>%" PRId64 " of %" PRId64 " wrong", pf_page_number(f, "wrong"), judged);
   if (crashes > 0 || files > 1)
-    fprintf(to, "<dt>files<dd>%" PRId64 " show it", crashes > 0 ? crashes : (int64_t)files);
+    fprintf(to, "<dt>files<dd>%" PRId64 " show%s it", crashes > 0 ? crashes : (int64_t)files,
+            crashes == 1 ? "s" : "");
   if (shows && pf_page_number(shows, "times") != pf_page_number(shows, "tries"))
     fprintf(to, "<dt>shows<dd>%" PRId64 " of %" PRId64 " times", pf_page_number(shows, "times"),
             pf_page_number(shows, "tries"));

@@ -74,7 +74,7 @@ static json_t *tics_of(const pf_scale_of_picture *s)
   add_tic(&tics, 0, "exact");
   for (int e = last; e > first; e -= step) {
     const double at = place(s, pow(10, e));
-    if (at > 1.05 * s->top)
+    if (at > 1.05 * s->top || at < 0.14 * s->top)
       continue;
     snprintf(label, sizeof label, "+1e%d", e);
     add_tic(&tics, at, label);

@@ -139,8 +139,8 @@ static void put_verdict(const pf_page *p, pf_verdict v, FILE *to)
   const size_t findings = findings_of(p, name);
   if (results <= 0 && !findings)
     return;
-  fprintf(to, "<tr><th scope=\"row\" class=\"w%s\">%s<td>%s<td class=\"n\">",
-          pf_verdict_is_finding(v) ? " wrong" : "", name, says[v] ? says[v] : pf_triage_says(v));
+  fprintf(to, "<tr><th scope=\"row\"%s>%s<small class=\"soft\">%s</small><td class=\"n\">",
+          pf_verdict_is_finding(v) ? " class=\"wrong\"" : "", name, says[v] ? says[v] : pf_triage_says(v));
   pf_page_count(results > 0 ? (uint64_t)results : 0, to);
   fputs("<td class=\"n\">", to);
   if (pf_verdict_is_finding(v))
@@ -152,12 +152,12 @@ static void put_verdict(const pf_page *p, pf_verdict v, FILE *to)
 void pf_page_write_verdicts(const pf_page *p, FILE *to)
 {
   fputs("<div class=\"card\"><table><caption>Results and different findings by verdict</caption><thead>"
-        "<tr><th scope=\"col\">verdict<th scope=\"col\">meaning<th scope=\"col\" class=\"n\">results"
+        "<tr><th scope=\"col\">verdict<th scope=\"col\" class=\"n\">results"
         "<th scope=\"col\" class=\"n\">findings</thead><tbody>", to);
   for (int v = 0; v < PF_VERDICT_COUNT; v++)
     put_verdict(p, (pf_verdict)v, to);
   if (!pf_page_number(p->sum, "results"))
-    fputs("<tr><td colspan=\"4\" class=\"soft\">No case was judged.", to);
+    fputs("<tr><td colspan=\"3\" class=\"soft\">No case was judged.", to);
   fputs("</tbody></table></div>", to);
 }
 
