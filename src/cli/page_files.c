@@ -32,10 +32,9 @@ void pf_page_free(pf_page *p)
   json_decref(p->bad);
   json_decref(p->status);
   json_decref(p->sum);
-  json_decref(p->plots);
 }
 
-/* --- items --------------------------------------------------------------------------------- */
+/* --- items ------------------------------------------------------------------------------------ */
 
 /* Takes what it is given. */
 static int add_item(pf_page *p, pf_page_item item)
@@ -148,8 +147,12 @@ static int take(pf_page *p, FTS *tree, FTSENT *entry)
   case FTS_DNR:
   case FTS_ERR:
   case FTS_NS:
-  case FTS_SLNONE: pf_page_bad(p, entry->fts_path, strerror(entry->fts_errno ? entry->fts_errno : ENOENT)); return PF_EXIT_CLEAN;
-  case FTS_DC: pf_page_bad(p, entry->fts_path, "leads to itself"); return PF_EXIT_CLEAN;
+  case FTS_SLNONE:
+    pf_page_bad(p, entry->fts_path, strerror(entry->fts_errno ? entry->fts_errno : ENOENT));
+    return PF_EXIT_CLEAN;
+  case FTS_DC:
+    pf_page_bad(p, entry->fts_path, "leads to itself");
+    return PF_EXIT_CLEAN;
   default: return PF_EXIT_CLEAN;
   }
 }

@@ -6,7 +6,7 @@
 #include "page.h"
 #include "triage.h"
 
-/* --- the heat map --------------------------------------------------------------------------- */
+/* --- the heat map ----------------------------------------------------------------------------- */
 
 /* Strategies that any cell names, to where they stand. */
 static json_t *list_strategies(const json_t *cells)
@@ -80,9 +80,11 @@ static void put_heat(const pf_page *p, FILE *to)
   const char *e, *d, *s;
   size_t quiet = 0;
   fputs("<div class=\"card\"><div class=\"scroll\" tabindex=\"0\" "
-        "role=\"region\" aria-label=\"Findings by engine, dtype and strategy\"><table class=\"heat\">"
+        "role=\"region\" aria-label=\"Findings by engine, dtype and strategy\"><table "
+        "class=\"heat\">"
         "<caption>Results that are findings, of those that ran, by engine, dtype and strategy"
-        "</caption><thead><tr><th scope=\"col\" class=\"l\">engine<th scope=\"col\" class=\"l\">dtype", to);
+        "</caption><thead><tr><th scope=\"col\" class=\"l\">engine<th scope=\"col\" "
+        "class=\"l\">dtype", to);
   json_object_foreach(strategies, s, unused) {
     fputs("<th scope=\"col\">", to);
     put_breakable(s, to);
@@ -117,7 +119,8 @@ static void put_row(const char *label, const char *text, bool code, FILE *to)
 
 static void put_picture_legend(const json_t *picture, FILE *to)
 {
-  fputs("<ul class=\"legend\"><li><i class=\"box\" style=\"background:var(--p20)\"></i>allowed", to);
+  fputs("<ul class=\"legend\"><li><i class=\"box\" "
+        "style=\"background:var(--p20)\"></i>allowed", to);
   if (json_array_size(json_object_get(picture, "right")))
     fputs("<li><i class=\"dot\" style=\"background:var(--p21)\"></i>inside", to);
   if (json_array_size(json_object_get(picture, "wrong")))
@@ -142,7 +145,8 @@ static void put_picture(const pf_page *p, const json_t *f, size_t number, FILE *
     put_picture_legend(picture, to);
   else
     fprintf(to, "<p class=\"soft\">No picture: %s.</p>",
-            json_is_object(picture) ? "it could not be drawn" : "it left no numbers that could be drawn");
+            json_is_object(picture) ? "it could not be drawn"
+                                    : "it left no numbers that could be drawn");
 }
 
 static void put_links(const pf_page *p, const json_t *f, FILE *to)
@@ -184,7 +188,8 @@ static void put_counts(const json_t *f, FILE *to)
   const size_t files = json_array_size(json_object_get(f, "files"));
   const json_t *shows = json_object_get(f, "shows");
   if (judged > 0)
-    fprintf(to, "<dt>elements<dd>%" PRId64 " of %" PRId64 " wrong", pf_page_number(f, "wrong"), judged);
+    fprintf(to, "<dt>elements<dd>%" PRId64 " of %" PRId64 " wrong", pf_page_number(f, "wrong"),
+            judged);
   if (crashes > 0 || files > 1)
     fprintf(to, "<dt>files<dd>%" PRId64 " show%s it", crashes > 0 ? crashes : (int64_t)files,
             crashes == 1 ? "s" : "");
@@ -250,7 +255,8 @@ static void put_known(const pf_page *p, FILE *to)
   size_t i;
   if (!json_array_size(known))
     return;
-  fputs("<h2 id=\"known\">Known findings</h2><div class=\"card\"><table><caption>What these cases show "
+  fputs("<h2 id=\"known\">Known findings</h2><div class=\"card\"><table><caption>What these "
+        "cases show "
         "and is known</caption><thead><tr><th scope=\"col\">name<th scope=\"col\">signature<th "
         "scope=\"col\" class=\"n\">files</thead><tbody>", to);
   json_array_foreach(known, i, f) {
@@ -273,8 +279,10 @@ void pf_page_write_findings(const pf_page *p, FILE *to)
   pf_page_write_verdicts(p, to);
   fputs("</div>", to);
   if (json_array_size(findings)) {
-    fputs("<h2 id=\"findings\">Findings</h2><p class=\"soft\">Each with the result of its case, element "
-          "by element: how far it lies from the exact one, as a share of the sum of the magnitudes of "
+    fputs("<h2 id=\"findings\">Findings</h2><p class=\"soft\">Each with the result of its case, "
+          "element "
+          "by element: how far it lies from the exact one, as a share of the sum of the "
+          "magnitudes of "
           "its terms, and what is allowed there. Linear near the exact result, logarithmic further "
           "out.</p><div class=\"grid\">", to);
     json_array_foreach(findings, i, f)

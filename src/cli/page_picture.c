@@ -29,7 +29,7 @@ static double place(const pf_scale_of_picture *s, double share)
   return copysign(log10(1 + fabs(share) / s->unit), share);
 }
 
-/* --- the scale ----------------------------------------------------------------------------- */
+/* --- the scale -------------------------------------------------------------------------------- */
 
 static void widen(double share, double *least, double *most)
 {
@@ -84,7 +84,7 @@ static json_t *tics_of(const pf_scale_of_picture *s)
   return tics;
 }
 
-/* --- marks --------------------------------------------------------------------------------- */
+/* --- marks ------------------------------------------------------------------------------------ */
 
 /* Where infinities and NaN have a line each, behind what is finite. */
 static double rail_of(const pf_scale_of_picture *s, double v)
@@ -171,7 +171,7 @@ json_t *pf_picture(const pf_dot *dot, int count, int64_t elements)
   return o;
 }
 
-/* --- from a bundle ------------------------------------------------------------------------- */
+/* --- from a bundle ---------------------------------------------------------------------------- */
 
 /* As pf_json_number tells a number; otherwise: where there is none. */
 static double number_of(const json_t *o, const char *key, double otherwise)
