@@ -66,8 +66,8 @@ LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
 
-.PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor torch-ops \
-  install clean programs examples libfuzzer asan afl tests FORCE
+.PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor \
+  torch-ops install clean programs examples covered libfuzzer asan afl tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -138,6 +138,16 @@ $(eval $(call link,build/afl,afl,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
 build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
 	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
+
+# Targets that count which of their lines run: scripts/coverage.sh.
+$(eval $(call flavour,cov,$(CLANG),-fprofile-instr-generate -fcoverage-mapping))
+$(eval $(call link,build/cov,cov,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
+COVERED := $(TARGETS:%=build/cov/%) build/cov/precfuzz
+build/cov/precfuzz: $(call objects,cov,$(CLI) $(LIB)) build/obj/files
+	@mkdir -p $(@D)
+	@echo '  link $@'
+	@$(guide_cov) $(filter %.o,$^) $(LIBS) -o $@
+covered: $(COVERED)
 
 # Engines as shared objects: the examples, and those that tests need.
 build/plugin/%.so: examples/%.c include/precfuzz/engine.h

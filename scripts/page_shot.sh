@@ -70,7 +70,7 @@ found=$(evaluate '(() => {
   const all = [...document.querySelectorAll("body *")].filter(e => shown(e) && !e.closest("svg *"));
   return {
     width: root.scrollWidth, window: innerWidth, height: root.scrollHeight,
-    dark: getComputedStyle(document.body).backgroundColor,
+    paper: getComputedStyle(document.body).backgroundColor,
     wide: all.filter(e => !e.parentElement.closest(".scroll") && e.getBoundingClientRect().right > innerWidth + 0.5).map(name),
     empty: [...document.querySelectorAll("section, article, .card, h1, h2, h3, svg, th, td, li, dd, caption, title")]
       .filter(e => !e.closest("thead") && !(e.tagName === "svg" ? e.querySelector("path, use, rect") : e.textContent.trim())).map(name),

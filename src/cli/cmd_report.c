@@ -10,7 +10,7 @@
 
 #include "triage.h"
 
-/* --- options ------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 enum { KEY_TOTAL = 1300 };
 
@@ -25,15 +25,19 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "Makes one self-contained page in HTML of all that a folder holds: findings with their pictures, "
+    "Makes one self-contained page in HTML of all that a folder holds: findings with their "
+    "pictures, "
     "shares of the enclosures used, how far strategies part.\v"
-    "DIR is a folder of cases, of crash files or of what precfuzz triage wrote, with folders in it.  "
-    "Taken are bundles, crash files of libFuzzer and AFL++ (but for its queue), *.case, files named by 40 "
-    "hexadecimal digits, and what says inside that it is a case.  Each case is run on the engines of "
+    "DIR is a folder of cases, of crash files or of what precfuzz triage wrote, with folders in "
+    "it.  "
+    "Taken are bundles, crash files of libFuzzer and AFL++ (but for its queue), *.case, files "
+    "whose names have no ending, as in a corpus, and what says inside that it is a case.  Each "
+    "case is run on the engines of "
     "--engine, a bundle's on the bundle's own; one that is a shared object or a command only where "
     "--engine names it, else what the bundle tells is drawn.  DIR/status.jsonl of a long run gives "
     "plots over time.  Plots are made by gnuplot.\n\n"
-    "Exit status: 0 the page is written, whatever it shows, 2 a file or an option is wrong (the page is "
+    "Exit status: 0 the page is written, whatever it shows, 2 a file or an option is wrong (the "
+    "page is "
     "written and lists the file), 3 the machinery failed.";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -60,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   }
 }
 
-/* --- steps --------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static int out_of_memory(void)
 {
@@ -84,7 +88,8 @@ static int make_work(pf_page *p)
   }
   if (mkdtemp(p->work))
     return PF_EXIT_CLEAN;
-  const int code = pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be made: %s", p->work, strerror(errno));
+  const int code =
+      pf_cli_fail(PF_EXIT_MACHINERY, "%s: cannot be made: %s", p->work, strerror(errno));
   free(p->work);
   p->work = NULL;
   return code;
@@ -96,13 +101,29 @@ static const char *item_name(const void *page, size_t index)
   return p->item[index].path ? p->item[index].path : "cases for comparison";
 }
 
+/* Says what is wrong with engines, or missing, once. */
+static int do_nothing(void *page, pf_settings *s, size_t index)
+{
+  (void)page;
+  (void)s;
+  (void)index;
+  return PF_EXIT_CLEAN;
+}
+
+static int try_engines(pf_page *p)
+{
+  int code;
+  const pf_pool pool = {.settings = &p->settings, .jobs = 1, .count = 1, .work = do_nothing,
+                        .name = item_name, .user = p, .notices = true, .progress = &p->progress};
+  return pf_pool_run(&pool, &code);
+}
+
 static int look(pf_page *p)
 {
   int *code = malloc(p->items * sizeof *code);
   const pf_pool pool = {.settings = &p->settings, .jobs = p->jobs, .count = p->items,
                         .work = pf_page_look, .name = item_name, .user = p,
-                        .doing = "cases looked at", .notices = p->jobs == 1, .until = p->total,
-                        .progress = &p->progress};
+                        .doing = "cases looked at", .until = p->total, .progress = &p->progress};
   if (!code)
     return out_of_memory();
   const int ran = pf_pool_run(&pool, code);
@@ -132,6 +153,8 @@ static int write_page(pf_page *p)
 static int report(pf_page *p)
 {
   int code = pf_page_collect(p);
+  if (!code)
+    code = try_engines(p);
   if (!code)
     code = make_work(p);
   if (!code)

@@ -34,15 +34,14 @@ typedef struct pf_page {
   json_t *bad;           /* [{file, why}]: what could not be read or run */
   json_t *status;        /* lines of status.jsonl; empty: none */
   json_t *sum;           /* page_sum.c */
-  json_t *plots;         /* names of plots that were drawn, to true */
   pf_progress progress;
   int code;              /* the worst so far */
 } pf_page;
 
-/* --- what is in the folder (page_files.c) -------------------------------------------------- */
+/* --- what is in the folder (page_files.c) ----------------------------------------------------- */
 
-/* Adds the folder's bundles, cases and status.jsonl.  What cannot be read is told and listed.  An exit
-   code, not 0 where there is nothing to make a page of. */
+/* Adds the folder's bundles, cases and status.jsonl.  What cannot be read is told and listed.  An
+   exit code, not 0 where there is nothing to make a page of. */
 int pf_page_collect(pf_page *p);
 /* Tells of a file that is no good, lists it, and lets the command go on. */
 void pf_page_bad(pf_page *p, const char *file, const char *why);
@@ -50,7 +49,7 @@ void pf_page_free(pf_page *p);
 /* Reads DIR/status.jsonl, where there is one. */
 void pf_page_read_status(pf_page *p);
 
-/* --- looking (page_look.c), for a child ------------------------------------------------------ */
+/* --- looking (page_look.c), for a child ------------------------------------------------------- */
 
 /* Item number `index`: leaves WORK/INDEX.json, and what there is to say in WORK/INDEX.err. */
 int pf_page_look(void *page, pf_settings *s, size_t index);
@@ -60,7 +59,7 @@ int pf_page_look(void *page, pf_settings *s, size_t index);
 json_t *pf_page_seen(pf_settings *s, const pf_result *const *result, int count, const char *path,
                      const json_t *wanted);
 
-/* --- a picture of a result (page_picture.c) -------------------------------------------------- */
+/* --- a picture of a result (page_picture.c) --------------------------------------------------- */
 
 /* One output element, or several in a row that it stands for. */
 typedef struct pf_dot {
@@ -77,7 +76,7 @@ json_t *pf_picture(const pf_dot *dot, int count, int64_t elements);
 /* Of the one element that a bundle tells of; null where it tells of none. */
 json_t *pf_picture_of_facts(const json_t *facts);
 
-/* --- the sum of it all (page_sum.c) ---------------------------------------------------------- */
+/* --- the sum of it all (page_sum.c) ----------------------------------------------------------- */
 
 /* Takes in what the children left; fills p->sum:
      engines   {NAME: {version, isa, cases, results, findings}}
@@ -90,20 +89,21 @@ json_t *pf_picture_of_facts(const json_t *facts);
    PF_NO_MEMORY, or PF_OK. */
 pf_status pf_page_sum(pf_page *p);
 
-/* --- plots (page_plot.c) ----------------------------------------------------------------- */
+/* --- plots (page_plot.c) ---------------------------------------------------------------------- */
 
 extern const char *const pf_page_pairs[3];  /* of strategies whose results are compared */
 
 /* Draws all plots with one gnuplot, as WORK/NAME.svg: shares-N (N: an engine's place in
    sum.shares), parted, executions, largest, picture-N (a finding's place in sum.findings). */
 void pf_page_draw(pf_page *p);
-/* Draws nothing where the plot is not there.  title and description are for those who cannot see. */
+/* False where the plot is not there.  title and description are for those who cannot see it. */
 bool pf_page_put_plot(const pf_page *p, const char *name, const char *title,
                       const char *description, FILE *to);
 
-/* --- the page (page_write.c, page_findings.c, page_parts.c) ------------------------------------ */
+/* --- the page (page_write.c, page_findings.c, page_parts.c) ----------------------------------- */
 
 void pf_page_write(const pf_page *p, FILE *to);
+void pf_page_write_verdicts(const pf_page *p, FILE *to);
 void pf_page_write_findings(const pf_page *p, FILE *to);
 void pf_page_write_plots(const pf_page *p, FILE *to);
 

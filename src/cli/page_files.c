@@ -32,10 +32,9 @@ void pf_page_free(pf_page *p)
   json_decref(p->bad);
   json_decref(p->status);
   json_decref(p->sum);
-  json_decref(p->plots);
 }
 
-/* --- items --------------------------------------------------------------------------------- */
+/* --- items ------------------------------------------------------------------------------------ */
 
 /* Takes what it is given. */
 static int add_item(pf_page *p, pf_page_item item)
@@ -91,10 +90,10 @@ static bool is_in(const char *folder, const char *name)
   return is;
 }
 
-/* As libFuzzer calls what it keeps: 40 hexadecimal digits. */
-static bool is_hash(const char *name)
+/* As corpora have them: any bytes are a case. */
+static bool has_no_ending(const char *name)
 {
-  return strlen(name) == 40 && strspn(name, "0123456789abcdef") == 40;
+  return !strchr(name, '.');
 }
 
 /* Of other names those that say inside that they are cases. */
@@ -125,7 +124,7 @@ static int take_file(pf_page *p, const FTSENT *entry)
 {
   if (is_output(p, entry) || !strcmp(entry->fts_name, "status.jsonl"))
     return PF_EXIT_CLEAN;
-  if (pf_triage_is_crash(entry->fts_path) || is_hash(entry->fts_name) ||
+  if (pf_triage_is_crash(entry->fts_path) || has_no_ending(entry->fts_name) ||
       is_case_inside(entry->fts_path))
     return add_item(p, (pf_page_item){.path = strdup(entry->fts_path)});
   p->passed_over++;
@@ -148,8 +147,12 @@ static int take(pf_page *p, FTS *tree, FTSENT *entry)
   case FTS_DNR:
   case FTS_ERR:
   case FTS_NS:
-  case FTS_SLNONE: pf_page_bad(p, entry->fts_path, strerror(entry->fts_errno ? entry->fts_errno : ENOENT)); return PF_EXIT_CLEAN;
-  case FTS_DC: pf_page_bad(p, entry->fts_path, "leads to itself"); return PF_EXIT_CLEAN;
+  case FTS_SLNONE:
+    pf_page_bad(p, entry->fts_path, strerror(entry->fts_errno ? entry->fts_errno : ENOENT));
+    return PF_EXIT_CLEAN;
+  case FTS_DC:
+    pf_page_bad(p, entry->fts_path, "leads to itself");
+    return PF_EXIT_CLEAN;
   default: return PF_EXIT_CLEAN;
   }
 }

@@ -6,7 +6,7 @@
 #include "page.h"
 #include "triage.h"
 
-/* --- the heat map --------------------------------------------------------------------------- */
+/* --- the heat map ----------------------------------------------------------------------------- */
 
 /* Strategies that any cell names, to where they stand. */
 static json_t *list_strategies(const json_t *cells)
@@ -62,19 +62,32 @@ static void put_heat_row(const char *engine, const char *dtype, const json_t *ce
     put_cell(json_object_get(cells, s), to);
 }
 
+/* A name that may go on in the next line behind each '_'. */
+static void put_breakable(const char *name, FILE *to)
+{
+  for (const char *c = name; *c; c++) {
+    const char one[] = {*c, 0};
+    pf_html(one, to);
+    if (*c == '_')
+      fputs("<wbr>", to);
+  }
+}
+
 static void put_heat(const pf_page *p, FILE *to)
 {
   const json_t *cells = json_object_get(p->sum, "cells");
   json_t *strategies = list_strategies(cells), *engine, *dtype, *unused;
   const char *e, *d, *s;
   size_t quiet = 0;
-  fputs("<h2 id=\"where\">Where they are</h2><div class=\"card\"><div class=\"scroll\" tabindex=\"0\" "
-        "role=\"region\" aria-label=\"Findings by engine, dtype and strategy\"><table class=\"heat\">"
+  fputs("<div class=\"card\"><div class=\"scroll\" tabindex=\"0\" "
+        "role=\"region\" aria-label=\"Findings by engine, dtype and strategy\"><table "
+        "class=\"heat\">"
         "<caption>Results that are findings, of those that ran, by engine, dtype and strategy"
-        "</caption><thead><tr><th scope=\"col\" class=\"l\">engine<th scope=\"col\" class=\"l\">dtype", to);
+        "</caption><thead><tr><th scope=\"col\" class=\"l\">engine<th scope=\"col\" "
+        "class=\"l\">dtype", to);
   json_object_foreach(strategies, s, unused) {
     fputs("<th scope=\"col\">", to);
-    pf_html(s, to);
+    put_breakable(s, to);
   }
   fputs("</thead><tbody>", to);
   json_object_foreach((json_t *)(uintptr_t)cells, e, engine) {
@@ -106,7 +119,8 @@ static void put_row(const char *label, const char *text, bool code, FILE *to)
 
 static void put_picture_legend(const json_t *picture, FILE *to)
 {
-  fputs("<ul class=\"legend\"><li><i class=\"box\" style=\"background:var(--p20)\"></i>allowed", to);
+  fputs("<ul class=\"legend\"><li><i class=\"box\" "
+        "style=\"background:var(--p20)\"></i>allowed", to);
   if (json_array_size(json_object_get(picture, "right")))
     fputs("<li><i class=\"dot\" style=\"background:var(--p21)\"></i>inside", to);
   if (json_array_size(json_object_get(picture, "wrong")))
@@ -131,7 +145,8 @@ static void put_picture(const pf_page *p, const json_t *f, size_t number, FILE *
     put_picture_legend(picture, to);
   else
     fprintf(to, "<p class=\"soft\">No picture: %s.</p>",
-            json_is_object(picture) ? "it could not be drawn" : "it left no numbers that could be drawn");
+            json_is_object(picture) ? "it could not be drawn"
+                                    : "it left no numbers that could be drawn");
 }
 
 static void put_links(const pf_page *p, const json_t *f, FILE *to)
@@ -173,9 +188,11 @@ static void put_counts(const json_t *f, FILE *to)
   const size_t files = json_array_size(json_object_get(f, "files"));
   const json_t *shows = json_object_get(f, "shows");
   if (judged > 0)
-    fprintf(to, "<dt>elements<dd>%" PRId64 " of %" PRId64 " wrong", pf_page_number(f, "wrong"), judged);
+    fprintf(to, "<dt>elements<dd>%" PRId64 " of %" PRId64 " wrong", pf_page_number(f, "wrong"),
+            judged);
   if (crashes > 0 || files > 1)
-    fprintf(to, "<dt>files<dd>%" PRId64 " show it", crashes > 0 ? crashes : (int64_t)files);
+    fprintf(to, "<dt>files<dd>%" PRId64 " show%s it", crashes > 0 ? crashes : (int64_t)files,
+            crashes == 1 ? "s" : "");
   if (shows && pf_page_number(shows, "times") != pf_page_number(shows, "tries"))
     fprintf(to, "<dt>shows<dd>%" PRId64 " of %" PRId64 " times", pf_page_number(shows, "times"),
             pf_page_number(shows, "tries"));
@@ -238,7 +255,8 @@ static void put_known(const pf_page *p, FILE *to)
   size_t i;
   if (!json_array_size(known))
     return;
-  fputs("<h2 id=\"known\">Known findings</h2><div class=\"card\"><table><caption>What these cases show "
+  fputs("<h2 id=\"known\">Known findings</h2><div class=\"card\"><table><caption>What these "
+        "cases show "
         "and is known</caption><thead><tr><th scope=\"col\">name<th scope=\"col\">signature<th "
         "scope=\"col\" class=\"n\">files</thead><tbody>", to);
   json_array_foreach(known, i, f) {
@@ -255,10 +273,16 @@ void pf_page_write_findings(const pf_page *p, FILE *to)
 {
   const json_t *findings = json_object_get(p->sum, "findings"), *f;
   size_t i;
-  if (json_array_size(findings)) {
+  fputs("<div class=\"grid wide\">", to);
+  if (json_array_size(findings))
     put_heat(p, to);
-    fputs("<h2 id=\"findings\">Findings</h2><p class=\"soft\">Each with the result of its case, element "
-          "by element: how far it lies from the exact one, as a share of the sum of the magnitudes of "
+  pf_page_write_verdicts(p, to);
+  fputs("</div>", to);
+  if (json_array_size(findings)) {
+    fputs("<h2 id=\"findings\">Findings</h2><p class=\"soft\">Each with the result of its case, "
+          "element "
+          "by element: how far it lies from the exact one, as a share of the sum of the "
+          "magnitudes of "
           "its terms, and what is allowed there. Linear near the exact result, logarithmic further "
           "out.</p><div class=\"grid\">", to);
     json_array_foreach(findings, i, f)

@@ -12,8 +12,8 @@
 
 enum { MOST_RESULTS = PF_MAX_ENGINES * PF_MAX_STRATEGIES, TRIES = 5 };
 
-/* The results of the case in hand, copied, with its problem: what these point to lives in the session
-   until the next case. */
+/* The results of the case in hand, copied, with its problem: what these point to lives in the
+   session until the next case. */
 typedef struct pf_page_results {
   pf_session *session;
   pf_problem problem;
@@ -41,7 +41,7 @@ static int out_of_memory(void)
   return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
 }
 
-/* --- the engine of a bundle ---------------------------------------------------------------- */
+/* --- the engine of a bundle ------------------------------------------------------------------- */
 
 /* Bundles come from anywhere, and what they name must not run unless it is ours, an adapter, or was
    chosen by who runs this: no file, no command. */
@@ -90,7 +90,7 @@ static void restore_options(pf_options *o, const pf_options *all)
   memcpy(o->plugin, used.plugin, sizeof o->plugin);
 }
 
-/* --- a case -------------------------------------------------------------------------------- */
+/* --- a case ----------------------------------------------------------------------------------- */
 
 static int examine(pf_settings *s, const pf_case *c, pf_page_results *all)
 {
@@ -141,8 +141,8 @@ static int look_at_bundle(pf_settings *s, const pf_page_item *item, const pf_cas
   return PF_EXIT_CLEAN;
 }
 
-/* As it was found, a case mostly has more to look at than the smallest one that shows the same.  It may
-   be any bytes. */
+/* As it was found, a case mostly has more to look at than the smallest one that shows the same.  It
+   may be any bytes. */
 static int read_found(const char *path, pf_arena *a, pf_case_file *out)
 {
   pf_case none;
@@ -199,7 +199,7 @@ static int look_at_item(const pf_page *p, pf_settings *s, const pf_page_item *it
   return look_at_file(p, s, item, out);
 }
 
-/* --- cases for comparison ------------------------------------------------------------------ */
+/* --- cases for comparison --------------------------------------------------------------------- */
 
 enum { DRAWN_LONGEST = 4096, DRAWN_EACH = 4 };
 
@@ -232,7 +232,7 @@ static int look_at_drawn(pf_settings *s, json_t **out)
   return PF_EXIT_CLEAN;
 }
 
-/* --- an item ------------------------------------------------------------------------------- */
+/* --- an item ---------------------------------------------------------------------------------- */
 
 /* What is said goes to a file beside what was seen, from where the page has it, too. */
 static int divert(const char *path)

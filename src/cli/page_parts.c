@@ -6,12 +6,12 @@
 
 static void put_key(int series, const char *kind, const char *text, FILE *to)
 {
-  fprintf(to, "<li><i%s%s%s style=\"background:var(--p%02d)\"></i>", kind[0] ? " class=\"" : "", kind,
-          kind[0] ? "\"" : "", series);
+  const char *before = kind[0] ? " class=\"" : "", *behind = kind[0] ? "\"" : "";
+  fprintf(to, "<li><i%s%s%s style=\"background:var(--p%02d)\"></i>", before, kind, behind, series);
   pf_html(text, to);
 }
 
-/* --- shares -------------------------------------------------------------------------------------- */
+/* --- shares ----------------------------------------------------------------------------------- */
 
 static void put_shares_of(const pf_page *p, const char *engine, const json_t *dtypes, size_t number,
                           FILE *to)
@@ -25,7 +25,8 @@ static void put_shares_of(const pf_page *p, const char *engine, const json_t *dt
   fputs("<div class=\"card\"><h3><code>", to);
   pf_html(engine, to);
   fputs("</code></h3>", to);
-  pf_page_put_plot(p, name, title, "Of each dtype, which part of its elements uses which share; the table "
+  pf_page_put_plot(p, name, title, "Of each dtype, which part of its elements uses which share; "
+                                   "the table "
                    "of largest shares has the numbers.", to);
   fputs("<ul class=\"legend\">", to);
   json_object_foreach((json_t *)(uintptr_t)dtypes, dtype, o)
@@ -38,10 +39,14 @@ static void put_largest(const json_t *shares, FILE *to)
 {
   const char *engine, *dtype;
   json_t *e, *d;
-  fputs("<details class=\"card\"><summary>Largest shares, as a table</summary><div class=\"scroll\" "
-        "tabindex=\"0\" role=\"region\" aria-label=\"Largest shares\"><table><caption>Elements measured "
-        "and the largest share used, by engine and dtype</caption><thead><tr><th scope=\"col\">engine"
-        "<th scope=\"col\">dtype<th scope=\"col\" class=\"n\">elements<th scope=\"col\" class=\"n\">largest "
+  fputs("<details class=\"card\"><summary>Largest shares, as a table</summary><div "
+        "class=\"scroll\" "
+        "tabindex=\"0\" role=\"region\" aria-label=\"Largest shares\"><table><caption>Elements "
+        "measured "
+        "and the largest share used, by engine and dtype</caption><thead><tr><th "
+        "scope=\"col\">engine"
+        "<th scope=\"col\">dtype<th scope=\"col\" class=\"n\">elements<th scope=\"col\" "
+        "class=\"n\">largest "
         "share</thead><tbody>", to);
   json_object_foreach((json_t *)(uintptr_t)shares, engine, e)
     json_object_foreach(e, dtype, d) {
@@ -64,8 +69,10 @@ static void put_shares(const pf_page *p, FILE *to)
   size_t number = 0;
   if (!json_object_size(shares))
     return;
-  fputs("<h2 id=\"shares\">How much of the enclosure is used</h2><p class=\"soft\">The error of each "
-        "element over the radius of its enclosure; up to 512 elements of a case. Right of the dashed line "
+  fputs("<h2 id=\"shares\">How much of the enclosure is used</h2><p class=\"soft\">The error of "
+        "each "
+        "element over the radius of its enclosure; up to 512 elements of a case. Right of the "
+        "dashed line "
         "is outside. Rows whose bits are fixed, and sums that are exact in any order, have no "
         "radius.</p><div class=\"grid\">", to);
   json_object_foreach((json_t *)(uintptr_t)shares, engine, dtypes)
@@ -74,7 +81,7 @@ static void put_shares(const pf_page *p, FILE *to)
   put_largest(shares, to);
 }
 
-/* --- strategies -------------------------------------------------------------------------------- */
+/* --- strategies ------------------------------------------------------------------------------- */
 
 static void put_parted(const pf_page *p, FILE *to)
 {
@@ -82,20 +89,24 @@ static void put_parted(const pf_page *p, FILE *to)
   if (!json_array_size(json_object_get(parted, "file")) &&
       !json_array_size(json_object_get(parted, "drawn")))
     return;
-  fputs("<h2 id=\"strategies\">How far strategies part</h2><p class=\"soft\">Between two strategies on "
-        "the same engine: the largest difference of a case, as a share of the sum of magnitudes, against "
-        "K. Dots are the cases of this folder. Lines are for comparison: the mean of four drawn cases "
+  fputs("<h2 id=\"strategies\">How far strategies part</h2><p class=\"soft\">Between two "
+        "strategies on "
+        "the same engine: the largest difference of a case, as a share of the sum of magnitudes, "
+        "against "
+        "K. Dots are the cases of this folder. Lines are for comparison: the mean of four drawn "
+        "cases "
         "of <code>matmul(x, y, out=f32) + bias</code> in bf16, by precfuzz's own loops.</p>"
         "<div class=\"card\" style=\"max-width:860px\">", to);
   pf_page_put_plot(p, "parted", "Difference between strategies against K",
-                   "Differences of the three pairs of strategies, logarithmic in both directions.", to);
+                   "Differences of the three pairs of strategies, logarithmic in both "
+                   "directions.", to);
   fputs("<ul class=\"legend\">", to);
   for (int i = 0; i < 3; i++)
     put_key(i + 1, "dot", pf_page_pairs[i], to);
   fputs("</ul></div>", to);
 }
 
-/* --- over time ------------------------------------------------------------------------------------ */
+/* --- over time -------------------------------------------------------------------------------- */
 
 static void put_largest_legend(const json_t *shares, FILE *to)
 {
@@ -105,7 +116,8 @@ static void put_largest_legend(const json_t *shares, FILE *to)
   fputs("<ul class=\"legend\">", to);
   json_array_foreach(shares, i, share)
     if (i < PF_PAGE_SERIES) {
-      snprintf(text, sizeof text, "%s, %s", pf_page_text(share, "engine"), pf_page_text(share, "dtype"));
+      snprintf(text, sizeof text, "%s, %s", pf_page_text(share, "engine"),
+               pf_page_text(share, "dtype"));
       put_key((int)i + 1, "", text, to);
     }
   if (json_array_size(shares) > PF_PAGE_SERIES)
@@ -115,9 +127,9 @@ static void put_largest_legend(const json_t *shares, FILE *to)
 
 static void put_last(const json_t *last, FILE *to)
 {
-  static const char *const keys[][2] = {{"executions", "executions"}, {"rate", "executions a second"},
-                                        {"coverage", "coverage"}, {"corpus", "inputs in the corpus"},
-                                        {"findings", "findings"}};
+  static const char *const keys[][2] = {
+    {"executions", "executions"}, {"rate", "executions a second"}, {"coverage", "coverage"},
+    {"corpus", "inputs in the corpus"}, {"findings", "findings"}};
   fputs("<ul class=\"tiles\">", to);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     fputs("<li><b>", to);
@@ -136,8 +148,8 @@ static void put_time(const pf_page *p, FILE *to)
   fputs("<h2 id=\"time\">Over time</h2>", to);
   put_last(last, to);
   fputs("<div class=\"grid wide\"><div class=\"card\"><h3>Executions</h3>", to);
-  pf_page_put_plot(p, "executions", "Executions over time", "A line that rises from the start of the run.",
-                   to);
+  pf_page_put_plot(p, "executions", "Executions over time",
+                   "A line that rises from the start of the run.", to);
   fputs("</div>", to);
   if (json_array_size(shares)) {
     fputs("<div class=\"card\"><h3>Largest share of the enclosure used</h3>", to);

@@ -29,7 +29,7 @@ static double place(const pf_scale_of_picture *s, double share)
   return copysign(log10(1 + fabs(share) / s->unit), share);
 }
 
-/* --- the scale ----------------------------------------------------------------------------- */
+/* --- the scale -------------------------------------------------------------------------------- */
 
 static void widen(double share, double *least, double *most)
 {
@@ -74,7 +74,7 @@ static json_t *tics_of(const pf_scale_of_picture *s)
   add_tic(&tics, 0, "exact");
   for (int e = last; e > first; e -= step) {
     const double at = place(s, pow(10, e));
-    if (at > 1.05 * s->top)
+    if (at > 1.05 * s->top || at < 0.14 * s->top)
       continue;
     snprintf(label, sizeof label, "+1e%d", e);
     add_tic(&tics, at, label);
@@ -84,7 +84,7 @@ static json_t *tics_of(const pf_scale_of_picture *s)
   return tics;
 }
 
-/* --- marks --------------------------------------------------------------------------------- */
+/* --- marks ------------------------------------------------------------------------------------ */
 
 /* Where infinities and NaN have a line each, behind what is finite. */
 static double rail_of(const pf_scale_of_picture *s, double v)
@@ -171,7 +171,7 @@ json_t *pf_picture(const pf_dot *dot, int count, int64_t elements)
   return o;
 }
 
-/* --- from a bundle ------------------------------------------------------------------------- */
+/* --- from a bundle ---------------------------------------------------------------------------- */
 
 /* As pf_json_number tells a number; otherwise: where there is none. */
 static double number_of(const json_t *o, const char *key, double otherwise)

@@ -24,7 +24,7 @@ enum { MOST_POINTS = 600, MOST_PICTURES = 200, MOST_LINES = PF_PAGE_SERIES };
 #define RIGHT "0x010021"
 #define WRONG "0x010022"
 
-/* --- scripts ------------------------------------------------------------------------------- */
+/* --- scripts ---------------------------------------------------------------------------------- */
 
 static void start_plot(FILE *to, const char *name, int width, int height)
 {
@@ -86,7 +86,8 @@ static void plot_picture(FILE *to, const json_t *picture, size_t number)
           (double)elements - 0.4, -(rails ? 1.5 : 1.1) * top, (rails ? 1.85 : 1.1) * top);
   if (elements <= 8)
     fputs("set xtics 1\n", to);
-  fputs("set style fill solid 1 noborder\nplot $allowed using (($1+$2)/2):(($3+$4)/2):1:2:3:4 with boxxyerror lc rgb " BAND
+  fputs("set style fill solid 1 noborder\n"
+        "plot $allowed using (($1+$2)/2):(($3+$4)/2):1:2:3:4 with boxxyerror lc rgb " BAND
         ", 0 with lines lc rgb 0x010011 lw 0.8", to);
   if (json_array_size(json_object_get(picture, "right")))
     fprintf(to, ", $right with points pt 7 ps %g lc rgb " RIGHT, size);
@@ -173,8 +174,8 @@ static void plot_parted(FILE *to, const json_t *parted)
           zero / 3, zero);
   const char *before = "";
   for (int i = 0; i < 3; i++) {
-    fprintf(to, "%s$drawn%d using 1:2 smooth unique with lines lw 2 lc rgb 0x01000%d", before, i,
-            i + 1);
+    fprintf(to, "%s$drawn%d using 1:2 smooth unique with lines lw 2 dt %d lc rgb 0x01000%d",
+            before, i, i + 1, i + 1);
     before = ", ";
     fprintf(to, ", $file%d using ($1*2**(%g)):2 with points pt 7 ps 0.5 lc rgb 0x01000%d", i,
             0.06 * (i - 1), i + 1);
@@ -182,7 +183,7 @@ static void plot_parted(FILE *to, const json_t *parted)
   fputc('\n', to);
 }
 
-/* --- over time --------------------------------------------------------------------------------- */
+/* --- over time -------------------------------------------------------------------------------- */
 
 static void put_time(FILE *to, const pf_page *p, const char *key)
 {
@@ -250,7 +251,8 @@ static void plot_time(FILE *to, const pf_page *p)
     put_largest(to, p, i);
   fputs("set xrange [0:*]\nset yrange [0:*]\nset xlabel 'hours'\n"
         "set ylabel 'largest share of the enclosure'\n"
-        "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb " WRONG " dt 2\nplot ", to);
+        "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb " WRONG
+        " dt 2\nplot ", to);
   for (size_t i = 0; i < lines; i++)
     fprintf(to, "%s$l%zu with lines lw 2 lc rgb 0x01000%zu", i ? ", " : "", i, i + 1);
   fputs(", 1.02 with lines lc rgb 0x010012\n", to);
@@ -258,13 +260,15 @@ static void plot_time(FILE *to, const pf_page *p)
 
 static void write_script(const pf_page *p, FILE *to)
 {
-  const json_t *shares = json_object_get(p->sum, "shares"), *parted = json_object_get(p->sum, "parted");
+  const json_t *shares = json_object_get(p->sum, "shares");
+  const json_t *parted = json_object_get(p->sum, "parted");
   const char *engine;
   json_t *o;
   size_t number = 0, i;
   json_object_foreach((json_t *)(uintptr_t)shares, engine, o)
     plot_shares(to, o, number++);
-  if (json_array_size(json_object_get(parted, "file")) || json_array_size(json_object_get(parted, "drawn")))
+  if (json_array_size(json_object_get(parted, "file")) ||
+      json_array_size(json_object_get(parted, "drawn")))
     plot_parted(to, parted);
   if (json_array_size(p->status))
     plot_time(to, p);
@@ -273,12 +277,12 @@ static void write_script(const pf_page *p, FILE *to)
       plot_picture(to, json_object_get(o, "picture"), i);
 }
 
-/* --- gnuplot ----------------------------------------------------------------------------------- */
+/* --- gnuplot ---------------------------------------------------------------------------------- */
 
 static int run_gnuplot(const char *folder)
 {
-  static char name[] = "gnuplot", script[] = "plots";
-  char *const argv[] = {name, script, NULL};
+  static char name[] = "gnuplot", plain[] = "--default-settings", script[] = "plots";
+  char *const argv[] = {name, plain, script, NULL};
   posix_spawn_file_actions_t actions;
   pid_t pid;
   int status;

@@ -8,8 +8,8 @@
 #include "page.h"
 #include "triage.h"
 
-/* Elements whose shares are measured in a case, evenly spaced; columns of a picture; characters of a
-   case's text. */
+/* Elements whose shares are measured in a case, evenly spaced; columns of a picture; characters of
+   a case's text. */
 enum { MEASURED = 512, COLUMNS = 160, LONG_CASE = 1500 };
 
 const char *const pf_page_pairs[3] = {"eager, inductor", "eager, aot_eager", "inductor, aot_eager"};
@@ -30,7 +30,7 @@ typedef struct pf_seeing {
   double parted[PF_MAX_ENGINES][3];  /* by engine and pair; -1: nothing to compare */
 } pf_seeing;
 
-/* --- which ----------------------------------------------------------------------------------- */
+/* --- which ------------------------------------------------------------------------------------ */
 
 static bool is_finding(const pf_result *r)
 {
@@ -56,7 +56,7 @@ static const pf_step *last_step(const pf_result *r)
   return &r->plan->step[r->plan->count - 1];
 }
 
-/* --- preparing ------------------------------------------------------------------------------- */
+/* --- preparing -------------------------------------------------------------------------------- */
 
 static pf_status list_asks(pf_seeing *s, pf_ask *ask)
 {
@@ -112,7 +112,7 @@ static pf_status prepare(pf_seeing *s)
   return pf_encloser_new(s->problem, &session->oracle, ask, s->count, a, &s->encloser, &why);
 }
 
-/* --- an element -------------------------------------------------------------------------------- */
+/* --- an element ------------------------------------------------------------------------------- */
 
 /* Bits that a row fixes, and sums that are exact in any order, leave nothing to use. */
 static void take_share(pf_seeing *s, int i, double error, double radius)
@@ -126,8 +126,8 @@ static void take_share(pf_seeing *s, int i, double error, double radius)
     s->largest[i] = share;
 }
 
-/* Of the elements that share a column the one that tells most: the worst, then what is wrong, then what
-   is farthest out. */
+/* Of the elements that share a column the one that tells most: the worst, then what is wrong, then
+   what is farthest out. */
 static double weight(const pf_dot *d)
 {
   const double width = d->allowed.hi - d->allowed.lo;
@@ -212,7 +212,7 @@ static void look_at_elements(pf_seeing *s)
     look_at_element(s, e, e % step == 0);
 }
 
-/* --- as JSON ------------------------------------------------------------------------------------- */
+/* --- as JSON ---------------------------------------------------------------------------------- */
 
 static json_t *printed(void (*print)(const pf_result *, FILE *), const pf_result *r)
 {

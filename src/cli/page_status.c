@@ -18,12 +18,14 @@ static bool is_number(const json_t *o, const char *key)
 /* What is wrong with a line; NULL: nothing. */
 static const char *fault_of(const json_t *line)
 {
-  static const char *const keys[] = {"time", "executions", "rate", "coverage", "corpus", "findings"};
+  static const char *const keys[] = {
+    "time", "executions", "rate", "coverage", "corpus", "findings"};
   const json_t *shares = json_object_get(line, "shares"), *share;
   size_t i;
   for (i = 0; i < sizeof keys / sizeof *keys; i++)
     if (!is_number(line, keys[i]))
-      return "is no status: 'time', 'executions', 'rate', 'coverage', 'corpus' or 'findings' is not "
+      return "is no status: 'time', 'executions', 'rate', 'coverage', 'corpus' or 'findings' is "
+             "not "
              "there, or no number from 0 on";
   if (!json_is_array(shares))
     return "is no status: no list 'shares'";

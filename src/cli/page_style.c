@@ -1,5 +1,5 @@
-/* The page's look, in light and dark.  --p10 to --p12 are ink and lines of plots, --p01 to --p08 what can
-   be told apart, --p20 to --p22 what is allowed, what is in it, and what is not. */
+/* The page's look, in light and dark.  --p10 to --p12 are ink and lines of plots, --p01 to --p08
+   what can be told apart, --p20 to --p22 what is allowed, what is in it, and what is not. */
 #include "page.h"
 
 const char pf_page_style[] =
@@ -28,7 +28,8 @@ const char pf_page_style[] =
     "pre{margin:6px 0;white-space:pre-wrap}"
     ".card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:16px;"
     "min-width:0}"
-    ".grid{display:grid;align-items:start;gap:16px;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr))}"
+    ".grid{display:grid;align-items:start;gap:16px;grid-template-columns:repeat(auto-fill,"
+    "minmax(min(100%,400px),1fr))}"
     ".grid.wide{grid-template-columns:repeat(auto-fill,minmax(min(100%,520px),1fr))}"
     ".tiles{display:grid;gap:12px;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));"
     "margin:20px 0 16px;padding:0;list-style:none}"
@@ -41,10 +42,11 @@ const char pf_page_style[] =
     "caption{text-align:left;padding:0 0 8px;font-size:.875rem}"
     "th,td{text-align:left;padding:6px 10px;border-top:1px solid var(--line);vertical-align:top;"
     "overflow-wrap:anywhere}thead th{border-top:0;font-weight:600;overflow-wrap:normal}"
-    "th[scope=row]{font-weight:500}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;"
+    "th[scope=row]{font-weight:500}th small{display:block;font-weight:400}td.n,"
+    "th.n{text-align:right;font-variant-numeric:tabular-nums;"
     "white-space:nowrap}.scroll{overflow-x:auto;max-width:100%}"
-    ".heat{width:auto;min-width:min(100%,640px)}.heat th,.heat td{white-space:nowrap}"
-    ".heat td{text-align:center;min-width:76px;border:2px solid var(--card);border-radius:6px;"
+    ".heat{width:auto;min-width:min(100%,640px)}.heat tbody th,.heat td{white-space:nowrap}"
+    ".heat td{text-align:center;min-width:64px;border:2px solid var(--card);border-radius:6px;"
     "font-variant-numeric:tabular-nums}.heat td.none{color:var(--soft)}"
     ".heat thead th{text-align:center}.heat thead th.l{text-align:left}"
     ".badge{display:inline-block;font-size:.75rem;font-weight:600;letter-spacing:.02em;"
@@ -63,5 +65,6 @@ const char pf_page_style[] =
     ".links{display:flex;flex-wrap:wrap;gap:2px 16px;font-size:.875rem;margin:8px 0 0}"
     ".wrong{color:var(--bad)}"
     "@media (max-width:640px){.tiles{grid-template-columns:repeat(2,1fr)}"
-    "th,td{padding:6px 8px}.card{padding:14px}dl{grid-template-columns:1fr}dt{margin-top:4px}}"
+    "th,td{padding:6px 8px}.card{padding:14px}"
+    ".tiles li:last-child:nth-child(odd){grid-column:1/-1}}"
     "@media print{.card,.tiles li{break-inside:avoid}}";

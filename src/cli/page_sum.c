@@ -16,7 +16,7 @@ const char *pf_page_text(const json_t *o, const char *key)
 int64_t pf_page_number(const json_t *o, const char *key)
 {
   const json_t *n = json_object_get(o, key);
-  return json_is_integer(n) ? json_integer_value(n) : json_is_real(n) ? (int64_t)json_real_value(n) : -1;
+  return json_is_integer(n) ? json_integer_value(n) : -1;
 }
 
 /* The member, made by `make` where there is none; NULL: no memory. */
@@ -34,7 +34,7 @@ static void count(json_t *o, const char *key, int64_t by)
   json_object_set_new(o, key, json_integer(json_integer_value(n) + by));
 }
 
-/* --- what children left -------------------------------------------------------------------- */
+/* --- what children left ----------------------------------------------------------------------- */
 
 static char *work_file(const pf_page *p, size_t index, const char *kind)
 {
@@ -75,7 +75,7 @@ static void read_seen(pf_page *p, size_t index)
   pass_on(p, index);
 }
 
-/* --- results ------------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static void sum_engine(json_t *sum, const json_t *r, bool first_of_case)
 {
@@ -145,7 +145,7 @@ static void sum_results(json_t *sum, const json_t *seen)
                     json_object_get(seen, "drawn"));
 }
 
-/* --- findings ------------------------------------------------------------------------------ */
+/* --- findings --------------------------------------------------------------------------------- */
 
 static bool same(const json_t *a, const json_t *b)
 {
@@ -242,7 +242,7 @@ static void sum_item(json_t *sum, const pf_page_item *item)
     count(sum, "nothing", 1);
 }
 
-/* --- what triage knew of files --------------------------------------------------------------- */
+/* --- what triage knew of files ---------------------------------------------------------------- */
 
 static json_t *find_named(json_t *list, const char *name)
 {

@@ -9,7 +9,7 @@
 #include "page.h"
 #include "triage.h"
 
-/* --- HTML ---------------------------------------------------------------------------------- */
+/* --- HTML ------------------------------------------------------------------------------------- */
 
 void pf_html(const char *text, FILE *to)
 {
@@ -70,7 +70,7 @@ void pf_page_link(const pf_page *p, const char *path, FILE *to)
   free(output);
 }
 
-/* --- at a glance ----------------------------------------------------------------------------- */
+/* --- at a glance ------------------------------------------------------------------------------ */
 
 static void put_tile(uint64_t n, const char *what, const char *kind, FILE *to)
 {
@@ -89,7 +89,8 @@ static void put_largest(const pf_page *p, FILE *to)
       if (json_number_value(json_object_get(d, "largest")) > largest &&
           json_number_value(json_object_get(d, "largest")) <= 1)
         largest = json_number_value(json_object_get(d, "largest"));
-  fprintf(to, "<li><b>%.3g</b><span>largest share of an enclosure used, of what is inside</span></li>",
+  fprintf(to, "<li><b>%.3g</b><span>largest share of an enclosure used, of what is "
+              "inside</span></li>",
           largest);
 }
 
@@ -111,33 +112,55 @@ static void put_tiles(const pf_page *p, FILE *to)
   put_tile(json_object_size(json_object_get(s, "engines")), "engines", "", to);
   put_largest(p, to);
   if (bad)
-    put_tile(bad, bad == 1 ? "file could not be read or run" : "files could not be read or run", "bad", to);
+    put_tile(bad, bad == 1 ? "file could not be read or run" : "files could not be read or run",
+             "bad", to);
   if (left)
     put_tile(left, "cases not looked at, for want of time", "bad", to);
   fputs("</ul>", to);
 }
 
-static void put_verdicts(const pf_page *p, FILE *to)
+/* Different findings of a verdict. */
+static size_t findings_of(const pf_page *p, const char *verdict)
+{
+  const json_t *f;
+  size_t i, n = 0;
+  json_array_foreach(json_object_get(p->sum, "findings"), i, f)
+    n += !strcmp(pf_page_text(f, "verdict"), verdict);
+  return n;
+}
+
+static void put_verdict(const pf_page *p, pf_verdict v, FILE *to)
 {
   static const char *const says[PF_VERDICT_COUNT] = {
     [PF_VERDICT_OK] = "a result that is allowed",
     [PF_VERDICT_VACUOUS] = "nothing could have failed",
     [PF_VERDICT_UNSUPPORTED] = "the engine, or the row, does not do this case",
     [PF_VERDICT_ORDER] = "some order of summation overflows"};
-  const json_t *verdicts = json_object_get(p->sum, "verdicts");
-  fputs("<div class=\"card\"><table><caption>Results by verdict</caption><thead><tr><th scope=\"col\">"
-        "verdict<th scope=\"col\">meaning<th scope=\"col\" class=\"n\">results</thead><tbody>", to);
-  for (int v = 0; v < PF_VERDICT_COUNT; v++) {
-    const char *name = pf_verdict_name((pf_verdict)v);
-    const int64_t n = pf_page_number(verdicts, name);
-    if (n <= 0)
-      continue;
-    fprintf(to, "<tr><th scope=\"row\"%s>%s<td>%s<td class=\"n\">",
-            pf_verdict_is_finding((pf_verdict)v) ? " class=\"wrong\"" : "", name,
-            says[v] ? says[v] : pf_triage_says((pf_verdict)v));
-    pf_page_count((uint64_t)n, to);
-  }
-  if (!json_object_size(verdicts))
+  const char *name = pf_verdict_name(v);
+  const int64_t results = pf_page_number(json_object_get(p->sum, "verdicts"), name);
+  const size_t findings = findings_of(p, name);
+  if (results <= 0 && !findings)
+    return;
+  fprintf(to, "<tr><th scope=\"row\"%s>%s<small class=\"soft\">%s</small><td class=\"n\">",
+          pf_verdict_is_finding(v) ? " class=\"wrong\"" : "", name,
+          says[v] ? says[v] : pf_triage_says(v));
+  pf_page_count(results > 0 ? (uint64_t)results : 0, to);
+  fputs("<td class=\"n\">", to);
+  if (pf_verdict_is_finding(v))
+    pf_page_count(findings, to);
+  else
+    fputs("\xe2\x80\x93", to);
+}
+
+void pf_page_write_verdicts(const pf_page *p, FILE *to)
+{
+  fputs("<div class=\"card\"><table><caption>Results and different findings by "
+        "verdict</caption><thead>"
+        "<tr><th scope=\"col\">verdict<th scope=\"col\" class=\"n\">results"
+        "<th scope=\"col\" class=\"n\">findings</thead><tbody>", to);
+  for (int v = 0; v < PF_VERDICT_COUNT; v++)
+    put_verdict(p, (pf_verdict)v, to);
+  if (!pf_page_number(p->sum, "results"))
     fputs("<tr><td colspan=\"3\" class=\"soft\">No case was judged.", to);
   fputs("</tbody></table></div>", to);
 }
@@ -156,7 +179,8 @@ static void put_engines(const pf_page *p, FILE *to)
   const char *name;
   json_t *e;
   fputs("<div class=\"card\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-        "aria-label=\"Engines\"><table><caption>Engines that ran</caption><thead><tr><th scope=\"col\">engine<th scope=\"col\">version, ISA"
+        "aria-label=\"Engines\"><table><caption>Engines that ran</caption><thead><tr><th "
+        "scope=\"col\">engine<th scope=\"col\">version, ISA"
         "<th scope=\"col\" class=\"n\">cases<th scope=\"col\" class=\"n\">results"
         "<th scope=\"col\" class=\"n\">of them findings</thead><tbody>", to);
   json_object_foreach(json_object_get(p->sum, "engines"), name, e) {
@@ -210,7 +234,8 @@ static void put_bad(const pf_page *p, FILE *to)
     }
   if (!json_array_size(p->bad))
     return;
-  fputs("<div class=\"card\"><table><caption>Files that could not be read or run</caption><thead><tr>"
+  fputs("<div class=\"card\"><table><caption>Files that could not be read or "
+        "run</caption><thead><tr>"
         "<th scope=\"col\">file<th scope=\"col\">why</thead><tbody>", to);
   json_array_foreach(p->bad, i, b) {
     fputs("<tr><th scope=\"row\"><code>", to);
@@ -221,7 +246,7 @@ static void put_bad(const pf_page *p, FILE *to)
   fputs("</tbody></table></div>", to);
 }
 
-/* --- all of it ------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void put_head(const pf_page *p, const char *folder, FILE *to)
 {
@@ -254,11 +279,12 @@ void pf_page_write(const pf_page *p, FILE *to)
   pf_page_write_plots(p, to);
   fputs("<h2 id=\"what\">What ran</h2><div class=\"grid wide\">", to);
   put_engines(p, to);
-  put_verdicts(p, to);
   put_machine(to);
   fputs("</div>", to);
   put_bad(p, to);
-  fputs("</main><footer><p>Each result is held against its enclosure: all that a correct execution of "
-        "its row of steps may give, whatever the order of summation.</p></footer></body></html>\n", to);
+  fputs("</main><footer><p>Each result is held against its enclosure: all that a correct "
+        "execution of "
+        "its row of steps may give, whatever the order of "
+        "summation.</p></footer></body></html>\n", to);
   json_decref(folder);
 }
