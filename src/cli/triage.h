@@ -130,7 +130,8 @@ const char *pf_triage_says(pf_verdict v);
 void pf_machine_report(const pf_bundle *b, FILE *to);
 json_t *pf_machine_facts(const pf_bundle *b);
 /* Variables of the environment that decide which kernels libraries take, as a shell has them before
-   a command: "NAME=VALUE " for each that is set.  threads: how many, too, which precfuzz says itself. */
+   a command: "NAME=VALUE " for each that is set.  threads: how many, too, for who is not precfuzz,
+   which has an option for that. */
 void pf_machine_variables(bool threads, FILE *to);
 
 /* --- over all bundles (triage_ci.c) -------------------------------------------------------- */
