@@ -11,7 +11,7 @@
 #include "plugin_parts.h"
 #include "row.h"
 
-enum { FENCE = 16 };  /* elements around the output */
+enum { FENCE = 16 };  /* elements around the output, and behind operands */
 
 const pf_emit_interface pf_emit_interfaces[] = {
   {"openblas", "cblas.h", "-lopenblas", pf_emit_cblas},
@@ -93,8 +93,11 @@ static void print_operand(const pf_emit_call *c, const char *name, pf_role role,
   for (int64_t i = 0; i < count; i++)
     fprintf(c->to, "%s0x%0*" PRIx64, i ? ", " : "", 2 * (int)each,
             pf_load_bits(o->dtype, storage + (size_t)i * each));
-  fprintf(c->to, "%s}, *const %s = %s_storage + %" PRId64 ";\n", count ? "" : "0", name, name,
-          o->offset);
+  /* what reads behind them must not find zeros there */
+  for (int i = 0; i < FENCE; i++)
+    fprintf(c->to, "%s0x%0*llx", i ? ", " : count ? ",\n  " : "", 2 * (int)each,
+            (unsigned long long)pf_marker_bits(o->dtype));
+  fprintf(c->to, "}, *const %s = %s_storage + %" PRId64 ";\n", name, name, o->offset);
   print_batches(c, name, t);
 }
 

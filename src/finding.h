@@ -30,8 +30,9 @@ typedef struct pf_finding_filter {
   void *user;
 } pf_finding_filter;
 
-/* Looks at each result of a finished case.  wanted: the finding that is looked for; filter: NULL, none;
-   *shown tells whether some result is it.  Under the session's options.  PF_NO_MEMORY, or PF_OK. */
+/* Looks at each result of a finished case.  wanted: the finding that is looked for; filter: NULL,
+   none; *shown tells whether some result is it.  Under the session's options.  PF_NO_MEMORY, or
+   PF_OK. */
 pf_status pf_finding_look(pf_session *s, const pf_case *c, const pf_finding *wanted,
                           const pf_finding_filter *filter, bool *shown);
 

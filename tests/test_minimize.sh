@@ -102,6 +102,15 @@ mkdir known
 precfuzz regress --add tail --known known --signature 'fault:M13 * * * contract IMPOSSIBLE' --reason planted text.out >/dev/null
 run --engine fault:M13 --known known text -o none
 expect 'a known finding' 2 "says 'shows only what is known: tail'" '[ ! -e none ]'
+# fits no model as it is; the simplest that shows it would fit drop-last
+precfuzz encode 'matmul x=f32[2,11] y=f32[11,3] x.values=normal:9' -o unlike
+mkdir modelled
+: >modelled/known.txt
+precfuzz regress --add tail --known modelled --model drop-last --signature 'fault:M13 * * * contract IMPOSSIBLE' \
+  --reason planted text.out >/dev/null
+run --engine fault:M13 --known modelled unlike -o unlike.out
+expect 'one that is not known does not become one that is' 0 \
+  'precfuzz check -q --engine fault:M13 --strategy eager --known modelled unlike.out; [ $? = 1 ]' '! prints "drop-last matches"'
 run --engine fault:M13 --known none text -o none
 expect 'all the same' 0 'cmp none text.out'
 rm none

@@ -115,8 +115,8 @@ static int find(pf_minimize_job *job, const pf_case *what, pf_minimized_file *ou
   return PF_EXIT_CLEAN;
 }
 
-/* Has a simpler case lost the fault?  It has where what it shows is known, by another kernel say; and
-   with K = 0, which libraries treat apart, where there were terms to be summed. */
+/* Has a simpler case lost the fault?  It has where what it shows is known, by another kernel say;
+   and with K = 0, which libraries treat apart, where there were terms to be summed. */
 typedef struct pf_kept {
   const pf_settings *settings;
   const pf_minimized_file *of;

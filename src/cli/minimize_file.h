@@ -50,8 +50,8 @@ int pf_minimize_look(pf_minimize_job *job, const pf_case *c, pf_minimized_file *
 
 /* The case in `file`, read into the session's arena, must show a finding.  Interrupts and the limit
    end it early with what is best so far.  out->now lives in *keep, out->best in the session's
-   arena; both are there even where the last of them could not be written.  An exit code, its message
-   printed. */
+   arena; both are there even where the last of them could not be written.  An exit code, its
+   message printed. */
 int pf_minimize_file(pf_minimize_job *job, const pf_case_file *file, pf_arena *keep,
                      pf_minimized_file *out);
 

@@ -133,7 +133,8 @@ void pf_machine_report(const pf_bundle *b, FILE *to);
 /* The same as members of an object. */
 json_t *pf_machine_facts(const pf_engine *e, int threads);
 /* Variables of the environment that decide which kernels libraries take, as a shell has them before
-   a command: "NAME=VALUE " for each that is set.  threads: how many, too, which precfuzz says itself. */
+   a command: "NAME=VALUE " for each that is set.  threads: how many, too, for who is not precfuzz,
+   which has an option for that. */
 void pf_machine_variables(bool threads, FILE *to);
 
 /* --- over all bundles (triage_ci.c) -------------------------------------------------------- */

@@ -1,0 +1,36 @@
+# torch.addmm(c, x, y, beta=beta, alpha=alpha): what backends of PyTorch answer, and what is exact.
+# addmm x=f32[1,0] y=f32[0,1] c=f32[] beta=-1 c.values=equal:0
+import math, sys, torch
+from fractions import Fraction
+def tensor(dtype, sizes, strides, offset, storage):
+    data = torch.tensor(list(bytes.fromhex(storage)), dtype=torch.uint8)
+    return data.view(dtype).as_strided(sizes, strides, offset)
+x = tensor(torch.float32, [1, 0], [1, 1], 0, "")
+y = tensor(torch.float32, [0, 1], [1, 1], 0, "")
+c = tensor(torch.float32, [], [], 0, "0000803f")
+def graph(x, y, c):
+    return torch.addmm(c, x, y, beta=-1.0, alpha=1.0)
+answers = {}
+for backend in sys.argv[1:] or ["eager", "aot_eager", "inductor"]:
+    try:
+        run = graph if backend == "eager" else torch.compile(graph, backend=backend)
+        answers[backend] = run(x, y, c).double().flatten().tolist()
+    except Exception as e:
+        print(f"{backend} refuses: {str(e).strip().splitlines()[0]}")
+X = torch.broadcast_to(x.double(), [1, 0]).reshape(1, 1, 0)
+Y = torch.broadcast_to(torch.swapaxes(y, -1, -2).double(), [1, 0]).reshape(1, 1, 0)
+Z = torch.broadcast_to(c.double(), [1, 1]).reshape(-1).tolist()
+def exact(i):
+    b, m, n = i // 1, i // 1 % 1, i % 1
+    terms = [(1.0, p, q) for p, q in zip(X[b, m].tolist(), Y[b, n].tolist())] + [(-1.0, Z[i])]
+    if not all(math.isfinite(f) for t in terms for f in t):
+        sign = lambda f: (f > 0) - (f < 0) if math.isfinite(f) else f
+        return float(sum(math.prod(map(sign, t)) for t in terms))
+    return sum((math.prod(map(Fraction, t)) for t in terms), Fraction())
+def error(got, v):
+    finite = math.isfinite(got) and isinstance(v, Fraction)
+    return abs(Fraction(got) - v) if finite else 0 if got == v or got != got and v != v else math.inf
+show = lambda v: f"{float(v):.9g} ({float(v).hex()})"
+v = [exact(i) for i in range(1)]
+for i in sorted(range(len(v)), key=lambda i: -max([error(a[i], v[i]) for a in answers.values()], default=0))[:8]:
+    print(f"element {i}: exact {show(v[i])}", *(f"{b} {show(a[i])}" for b, a in answers.items()), sep="\n  ")
