@@ -3,7 +3,7 @@
 
    What was planted and seen: gaps that no factor makes larger, or no addition relative to less; a
    smallest subnormal, or a place, that is no gap; a radius that is no small part of E; alpha's
-   products rounded once; weak sums that nothing reads; what is flushed of a small range. */
+   products rounded once, or not at all; weak sums that nothing reads; what is flushed of a small range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +49,10 @@ static const steps all[] = {
   {"t0 = MATMUL(x, y, alpha; acc bf16) out = ADD(t0, c; bf16)", PF_BF16, 8, 1, -INFINITY, 8,
    {0x1p60, 0x1p60, 0x1p60, 0x1p60, 0x1p60, 0x1p60, 0x1p60, 0x1p60},
    {0x1.ep61, 0x1.ep61, 0x1.ep61, 0x1.ep61, 0x1.ep61, 0x1.ep61, 0x1.ep61, 0x1.ep61}, 1, PF_NEVER},
+  /* whether products overflow that an alpha of 0 takes away is not known of so coarse sums */
+  {"t0 = MATMUL(x, y, alpha; acc p3:-4:14) out = ADD(t0, c; f32)", PF_F32, 0, 1, INFINITY, 8,
+   {0x1p-5, 0x1p-5, 0x1p-5, 0x1p-5, 0x1p-5, 0x1p-5, 0x1p-5, 0x1p-5}, {1, 1, 1, 1, 1, 1, 1, 1}, 1,
+   PF_NEVER},
   /* t0 is weak; the result is not */
   {"t0 = MATMUL(x, y; acc p11:-14:65504) t1 = CAST(t0; f32) t2 = SCALE(t1, beta; f32) "
    "out = ADD(t2, c; f32)", PF_F32, 1, 0, 1, 2, {0x1p-13, 0x1p-13}, {0x1p-14, 0x1.000002p-14}, 1,
