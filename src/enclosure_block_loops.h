@@ -172,11 +172,11 @@ INLINE uint64_t ISA_NAME(ends_of)(const pf_block_rates *r, const pf_block_terms 
 
     /* nothing overflows in any order */
     s.beyond = b.most + radius + MAGNITUDE(rest);
-    MASKS known = LT(s.size * SPLAT(1 + 0x1p-40) + s.beyond, SPLAT(r->max * (1 - 0x1p-10))) &
-                  (b.weak | b.strong);
+    const DOUBLES max = SPLAT(r->max * (1 - 0x1p-10));
+    MASKS known = LT(s.size * SPLAT(1 + 0x1p-40) + s.beyond, max) & (b.weak | b.strong);
     if (!bare)  /* what alpha multiplies has been rounded, and is again */
       known &= NOT(MASK_OF(r->scaled)) |
-               (LT(s.size + s.beyond + b.most, SPLAT(r->max * (1 - 0x1p-10))) &
+               (LT(s.size * SPLAT(1 + r->unscaled) + s.beyond + b.most, max) &
                 LT(exposed, SPLAT(r->most_exposed)) & LT(s.absolute, SPLAT(r->most_products)) &
                 LT(s.absolute * SPLAT(r->abs_alpha), SPLAT(0x1p900)));
     weak |= BITS(known & b.weak) << i;

@@ -20,6 +20,7 @@ typedef struct pf_block_rates {
   double exact_scale;         /* 2^precision of the accumulator */
   double max;                 /* of the accumulator */
   double most_products;       /* up to it alpha may come first or last */
+  double unscaled;            /* what sums that alpha multiplies are rounded by, dimensionless */
   double most_exposed;        /* likewise, and what is lost makes no difference to later steps */
   double rho;                 /* narrow: not below rho0, also times what sums were rounded by */
   double shrink, t_lost;      /* take a computed magnitude below the true one */

@@ -82,6 +82,10 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
   r->most_products = fmin(acc->max / 4, 0x1p900);
   r->most_exposed =
       scaled ? fmin(acc->max / 4 / fabs(like.alpha), least_margin(e) / quantum) : INFINITY;
+  /* also where alpha is 0: K may be too great for it to tell that nothing overflows */
+  r->unscaled = scaled ? pf_gamma((double)(pf_summation_depth(&g->order, like.k) + 2),
+                                  pf_unit_roundoff(acc)) + (double)like.k * quantum / acc->max
+                       : 0;
   r->no_products = none ? -1 : 0;
   r->scaled = scaled ? -1 : 0;
   r->plain_alpha = scaled && !none ? 0 : -1;
@@ -103,7 +107,7 @@ static bool rates_of(const pf_encloser *e, const pf_group *g, pf_block_rates *r)
       r->lost_most[i] = times[i] * quantum;
     }
   }
-  return r->relative[g->step->bias] < 0.25 && r->shrink > 0.5;
+  return r->relative[g->step->bias] < 0.25 && r->unscaled < 0.5 && r->shrink > 0.5;
 }
 
 static bool is_small_integer(double v)

@@ -132,6 +132,10 @@ static void enclose_finite_inside(const pf_encloser *e, pf_group *g, const pf_su
   const double products = pf_line_of(&g->x, x)->absolute * pf_line_of(&g->y, y)->absolute;
   if (fabs(sum->alpha) != 1 && !(products < 0x1p900 && fabs(sum->alpha) * products < 0x1p900))
     return;
+  /* an alpha that may be flushed takes nearly all of a sum, which zero passes for */
+  if (g->declared && g->declared->flush_inputs && sum->alpha != 0 &&
+      fabs(sum->alpha) < pf_smallest_normal(acc))
+    return;
   pf_certified v;
   if (!(g->narrow ? pf_certify : pf_certify_f64)(sum, zero ? 0 : x_quantum + y_quantum, &v))
     return;
@@ -141,7 +145,8 @@ static void enclose_finite_inside(const pf_encloser *e, pf_group *g, const pf_su
   pf_set *s = &g->enclosure.set;
   s->lo = pf_certified_low(&v, bound.error);
   s->hi = pf_certified_high(&v, bound.error);
-  if (surely_infinite(sum, acc, &v, bound.error)) {
+  /* what is declared may take a partial sum to the other side */
+  if (!g->declared && surely_infinite(sum, acc, &v, bound.error)) {
     *s = pf_set_point(v.value > 0 ? INFINITY : -INFINITY);
     g->enclosure.whole = true;
     return;
