@@ -37,11 +37,13 @@
 
 #include "directed.h"
 
-/* a + b >= 0, rounded up only where it is inexact: T decides exactness at a power of two. */
+/* a + b of numbers >= 0, rounded up: not beyond the least double that is not below it, since T decides
+   exactness at a power of two and a smaller T must not have a greater E.  TwoSum tells what s lacks. */
 static double sum_up(double a, double b)
 {
-  const double s = a + b;
-  return s - a == b && s - b == a ? s : pf_up(s);
+  const double s = a + b, part = s - a;
+  const double lost = (a - (s - part)) + (b - part);
+  return lost > 0 ? pf_up(s) : s;
 }
 
 int pf_last_bit(double v)

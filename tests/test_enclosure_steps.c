@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "bound.h"
 #include "case_builder.h"
 #include "oracle_fixture.h"
 
@@ -145,8 +146,30 @@ static void claims_hold(void **state)
   pf_arena_free(&s.arena);
 }
 
+/* The subset's E is that of a smaller T: so E must not fall as T grows, not even by a last place. */
+static void no_error_falls(void **state)
+{
+  (void)state;
+  const double x[] = {0x1p-9, 0x1p-9}, y[] = {1, 1};
+  const pf_format acc = {.precision = 8, .emin = -5, .max = 255, .has_infinity = true};
+  const pf_sum sum = {.k = 2, .x = x, .y = y, .alpha = 3.25};
+  pf_truth truth = {.products = 1};
+  pf_bound_input in = {.acc = &acc, .order = {.order = PF_ANY_ORDER}, .x_precision = 11,
+                       .y_precision = 11, .x_quantum = -9, .y_quantum = 0, .sum = &sum,
+                       .truth = &truth};
+  double before = 0;
+  truth.positive = 0x1.5p-6;
+  for (int i = 0; i < 2000; i++) {
+    const double error = pf_bound_of(&in).error;
+    assert_true(error >= before);
+    before = error;
+    truth.positive = nextafter(truth.positive, 1);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold),
+                                     cmocka_unit_test(no_error_falls)};
   return cmocka_run_group_tests(tests, open_oracle, close_oracle);
 }
