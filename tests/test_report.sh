@@ -106,6 +106,10 @@ run cases -o cases.html --engine $engines,reference:forward
 expect 'a page of cases' 0 '[ $(articles cases.html | wc -l) -ge 3 ]' 'links_lead_somewhere cases.html' 'self_contained cases.html' \
   '[ $(articles cases.html | grep -o "<dt>signature<dd><code>[^<]*" | sort | uniq -d | wc -l) = 0 ]' \
   'article cases.html M13 "2 show it"' 'article cases.html M15 "href=\"cases/column.case\""' 'page "4</b><span>cases looked at" cases.html'
+run cases -o cases/page --engine fault:M13
+run cases -o cases/page --engine fault:M13
+expect 'a page that could be a case' 0 'page "4</b><span>cases looked at" cases/page'
+rm cases/page
 run "$root/corpus/seeds" -o seeds.html --engine reference:forward,reference:pairwise
 expect 'a page without a finding' 0 'page "No finding in" seeds.html' '! page "<article" seeds.html' \
   'page "$(ls "$root/corpus/seeds" | wc -l)</b><span>cases looked at" seeds.html' 'page ">reference:pairwise</code></h3><svg" seeds.html'

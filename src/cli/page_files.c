@@ -111,8 +111,9 @@ static bool is_case_inside(const char *path)
 static bool is_output(const pf_page *p, const FTSENT *entry)
 {
   struct stat output;
-  return !stat(p->output, &output) && output.st_dev == entry->fts_dev &&
-         output.st_ino == entry->fts_ino;
+  const struct stat *this = entry->fts_statp;  /* fts_dev and fts_ino are folders' alone */
+  return !stat(p->output, &output) && output.st_dev == this->st_dev &&
+         output.st_ino == this->st_ino;
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
