@@ -36,6 +36,7 @@ look()
   has "$CLANG" || missing+=(clang)
   has "$AFL_CC" && has afl-fuzz || missing+=(afl++)
   has jq || missing+=(jq)
+  has gnuplot || missing+=(gnuplot-nox)
   has protoc-c || missing+=(protobuf-c-compiler)
   has_validator || missing+=(python3-jsonschema)
   if has "$CC"; then
@@ -57,7 +58,6 @@ look()
 
 look_bench()
 {
-  has gnuplot || missing+=(gnuplot-nox)
   "$(dirname "$0")/python_with.sh" numpy gmpy2 >/dev/null || missing+=(python3-numpy python3-gmpy2)
 }
 
