@@ -17,8 +17,8 @@ ARG BASE=debian:trixie-slim
 # needed here, so that a change to it installs nothing again.
 FROM ${BASE} AS runtime
 RUN apt-get update && apt-get install -y --no-install-recommends \
-      afl++ clang gnuplot-nox jq libcmocka0 libgmp10 libjansson4 libmpfr6 libnettle8t64 libprotobuf-c1 libzip5 \
-      python3-jsonschema tini \
+      afl++ clang gnuplot-nox jq libcmocka0 libgmp10 libjansson4 libmpfr6 libnettle8t64 \
+      libprotobuf-c1 libzip5 llvm python3-jsonschema tini \
       libblas3 libblis4-pthread libdnnl3.6 libonnxruntime1.21 libopenblas0-pthread \
       libxnnpack0.20241108 && \
     rm -rf /var/lib/apt/lists/*

@@ -34,6 +34,7 @@ look()
   has "$CC" || missing+=(gcc libc6-dev)
   has make || missing+=(make)
   has "$CLANG" || missing+=(clang)
+  has llvm-symbolizer || missing+=(llvm)  # a crash's frames have names
   has "$AFL_CC" && has afl-fuzz || missing+=(afl++)
   has jq || missing+=(jq)
   has gnuplot || missing+=(gnuplot-nox)
