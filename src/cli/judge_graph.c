@@ -58,6 +58,7 @@ static void keep_result(void *user, const pf_result *r)
   for (int i = 0; i < b->outputs; i++)
     if (&b->output[i]->given == given && is_asked(b, b->output[i], r->strategy)) {
       b->problem = *r->problem;
+      b->problem.kept = NULL;  /* the session's */
       b->result[b->results] = *r;
       b->result[b->results++].problem = &b->problem;
       if (b->command->table)

@@ -81,6 +81,7 @@ void pf_table_add(pf_table *t, const pf_result *r)
       (r->rule.kind == PF_RULE_GRAPH && !r->tally.wrong))
     return;
   t->problem = *r->problem;
+  t->problem.kept = NULL;  /* the session's */
   t->entry[t->entries++] =
       (pf_table_entry){.result = r, .row = row, .worst = pf_worst_error_start()};
 }
