@@ -1,31 +1,15 @@
 # Which includes and calls break the order of the house; prints one line for each.  Run by
 # test_layers.sh with all sources of src, oracle and fuzz as its files.
 #
-# A header includes only headers before it in this order; a source file also its own.  A source
-# file without a header of its own ranks as the longest name here that its name begins with.  That
-# name with a "_" begins the headers that it and its like share, which they may include, too.
+# A header includes only headers before it in layers.txt (-v order=FILE); a source file also its own.
+# A source file without a header of its own ranks as the longest name there that its name begins
+# with.  That name with a "_" begins the headers that it and its like share, which they may include,
+# too.
 BEGIN {
-  order = "library quiet measure blas dense cblas_calls cblas_parts onednn_abi onednn_parts " \
-          "ort_abi ort_model ort_parts xnnpack_abi torch_abi torch_parts inductor_parts " \
-          "engines version status " \
-          "memory directed format isa isa_target dtype rounding_lanes rounding_loops " \
-           "rounding reader graph values values_draw values_pack values_float values_integer control " \
-           "scale origin case operand form_text_scan form_text form_fuzz_head form_fuzz " \
-           "form_archive_fields form_archive problem problem_parts reduce reduce_parts row row_parser declared " \
-          "truth engine reference_loops reference reference_lanes_loops " \
-          "reference_lanes_target reference_lanes engine_reference kernel faults wire " \
-          "wire_parts remote remote_child plugin plugin_parts legalise interpret model bound " \
-          "certified set special enclosure enclosure_parts enclosure_block_parts " \
-          "enclosure_block_dots enclosure_block_loops rule check options session " \
-          "session_parts session_whole explain report finding minimize regression known_rules " \
-          "tolerance_table tensorfile safetensors_parts " \
-           "safetensors safetensors_index npy npz onnx onnx_parts gguf weights tensorfile_open " \
-           "tensor_case emit emit_parts emit_c engine_given seed_vectors seed_case seed_keep " \
-           "seed_layers seed"
-  for (n = split(order, name); n; n--)
-    rank[name[n]] = n
-  for (n = split("status format truth dtype", name); n; n--)
-    oracle_sees[name[n]] = 1
+  while ((getline name < order) > 0)
+    rank[name] = ++n
+  for (n = split("status format truth dtype", seen); n; n--)
+    oracle_sees[seen[n]] = 1
   # a library that ends, prints or asks cannot be part of somebody's process
   calls = "abort|exit|_Exit|_exit|quick_exit|assert|getenv|secure_getenv|printf|puts|putchar|perror"
   names = "stderr|stdout|environ"

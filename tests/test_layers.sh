@@ -12,7 +12,7 @@ trap 'rm -rf "$copy"' EXIT
 violations() # root
 {
   (cd "$1" && find src oracle fuzz -name '*.[ch]' | LC_ALL=C sort |
-    xargs awk -f "$OLDPWD/tests/layers.awk")
+    xargs awk -v order="$OLDPWD/tests/layers.txt" -f "$OLDPWD/tests/layers.awk")
 }
 
 plant() # file line expected-violation
