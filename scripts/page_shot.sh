@@ -13,7 +13,18 @@ browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || comm
 [ -n "$browser" ] || { echo 'page_shot: no Chromium is installed' >&2; exit 4; }
 
 work=$(mktemp -d)
-trap 'kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+# Processes of the browser's own write for a moment after it has ended.
+clean()
+{
+  kill "$pid" 2>/dev/null || true
+  wait "$pid" 2>/dev/null || true
+  for _ in $(seq 50); do
+    rm -rf "$work" 2>/dev/null && return
+    sleep 0.1
+  done
+  echo "page_shot: $work is left" >&2
+}
+trap clean EXIT
 mkfifo "$work/to" "$work/from"
 sandbox=()
 [ "$(id -u)" != 0 ] || sandbox=(--no-sandbox)
