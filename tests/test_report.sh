@@ -43,7 +43,7 @@ run()
 }
 precfuzz() { "$program" "$@"; }
 says() { grep -qF -- "$1" err; }
-number() { printf '%s' "$1"; printf '\xe2\x80\xaf%s' "${@:2}"; }  # as the page has it, in any locale
+number() { local n="$*"; echo "${n// /$'\xe2\x80\xaf'}"; }  # as the page has it, in any locale
 page() { grep -qF -- "$1" "${2:-page.html}"; }
 count() { grep -oF -- "$1" "${2:-page.html}" | wc -l; }
 bundles() { find "$1" -mindepth 2 -name finding.json | wc -l; }
