@@ -319,7 +319,10 @@ folder=$(cd "$folder" && pwd) samples=$folder/samples.tsv
 # Engines write each new input to a file of its own: what a disk makes of that, after all that was
 # deleted between runs, is not the target's.
 runs=$folder
-[ ! -w /dev/shm ] || runs=$(mktemp -d /dev/shm/precfuzz-bench.XXXXXX)
+if [ -w /dev/shm ]; then
+  runs=$(mktemp -d /dev/shm/precfuzz-bench.XXXXXX)
+  trap 'rm -rf "$runs"' EXIT
+fi
 : >"$samples"
 begin=$SECONDS took=''
 describe_machine
@@ -328,7 +331,6 @@ for part in $BENCH_PARTS; do
   "run_$part"
   took+=" $part $((SECONDS - part_begin)) s,"
 done
-[ "$runs" = "$folder" ] || rm -r "$runs"
 fact Took "$((SECONDS - begin)) s:${took%,}"
 scripts/bench_doc.sh "$folder" "$BENCH_DOC"
 say "wrote $BENCH_DOC/performance.md in $((SECONDS - begin)) s"

@@ -7,50 +7,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
-program=$(realpath "${PRECFUZZ:-build/precfuzz}")
-unset PRECFUZZ "${!PRECFUZZ_@}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 3
-# for the commands that reports print
-precfuzz() { "$program" "$@"; }
+subject=
+. tests/expect.sh
 
-failed=0
-# The command's output in out, its messages in err, its exit status in status.
-run()
-{
-  status=0
-  precfuzz "$@" >out 2>err || status=$?
-}
-
-# NAME EXPECTED-STATUS CONDITION...: each further argument is a shell command that must hold.
-expect()
-{
-  local name=$1 wanted=$2 condition
-  shift 2
-  if [ "$status" != "$wanted" ]; then
-    not_ok "$name" "exit status $status instead of $wanted"
-    return
-  fi
-  for condition; do
-    if ! eval "$condition" >/dev/null 2>&1; then
-      not_ok "$name" "$condition"
-      return
-    fi
-  done
-  echo "ok $name"
-}
-
-not_ok()
-{
-  failed=1
-  echo "not ok $1"
-  echo "    $2"
-  head -n 5 err | sed 's/^/    stderr: /'
-}
-
-says() { grep -qF -- "$1" err; }       # messages
-prints() { grep -qE -- "$1" out; }     # results
 within() { awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(x >= low && x <= high) }'; }
 reproducer() { sed -n 's/^ *reproduce //p' "$1" | head -n 1; }
 

@@ -8,49 +8,11 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
-program=$(realpath "${PRECFUZZ:-build/precfuzz}")
-unset PRECFUZZ "${!PRECFUZZ_@}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 . tests/tensor_files.sh
-cd "$work" || exit 3
+subject=
+. tests/expect.sh
 export LC_ALL=C
 
-failed=0
-# for the commands that reports print
-precfuzz() { "$program" "$@"; }
-# The command's output in out, its messages in err, its exit status in status.
-run()
-{
-  status=0
-  precfuzz "$@" >out 2>err || status=$?
-}
-
-# NAME EXPECTED-STATUS CONDITION...: each further argument is a shell command that must hold.
-expect()
-{
-  local name=$1 wanted=$2 condition
-  shift 2
-  if [ "$status" != "$wanted" ]; then
-    failed=1
-    echo "not ok $name"
-    echo "    exit status $status instead of $wanted"
-    head -n 5 err
-    return
-  fi
-  for condition; do
-    if ! eval "$condition" >/dev/null 2>&1; then
-      failed=1
-      echo "not ok $name"
-      echo "    $condition"
-      return
-    fi
-  done
-  echo "ok $name"
-}
-
-says() { grep -qF -- "$1" err; }
-prints() { grep -qE -- "$1" out; }
 reproducer() { sed -n 's/^ *reproduce //p' "$1" | head -n 1; }
 
 one() { tensors "$1" '' "$2" BF16 1,1 "$3"; }  # file name hex

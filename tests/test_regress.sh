@@ -8,38 +8,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
-root=$PWD
-program=$(realpath "${PRECFUZZ:-build/precfuzz}")
-unset PRECFUZZ "${!PRECFUZZ_@}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 3
-precfuzz() { "$program" "$@"; }  # for the commands that reports print
+subject=
+. tests/expect.sh
 cp "$root/build/plugin/told.so" .
-
-failed=0
-# NAME EXPECTED-STATUS CONDITION...: of the last run; conditions are shell commands that must hold
-expect()
-{
-  local name=$1 wanted=$2 condition
-  shift 2
-  [ "$status" = "$wanted" ] || set -- "[ $status = $wanted ]"
-  for condition; do
-    eval "$condition" >/dev/null 2>&1 && continue
-    failed=1
-    printf 'not ok %s\n    %s\n' "$name" "$condition"
-    sed 's/^/    /' out err
-    return
-  done
-  echo "ok $name"
-}
-run()
-{
-  status=0
-  precfuzz "$@" >out 2>err || status=$?
-}
-prints() { grep -qE -- "$1" out; }
-says() { grep -qF -- "$1" err; }
 
 # --- those of this tree ---------------------------------------------------------------------------
 

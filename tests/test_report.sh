@@ -9,40 +9,13 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
-root=$PWD
-program=$(realpath "${PRECFUZZ:-build/precfuzz}")
-unset PRECFUZZ "${!PRECFUZZ_@}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 3
+subject=report
+. tests/expect.sh
 mkdir tmp
 export TMPDIR=$work/tmp
 cp "$root/build/plugin/fragile.so" .
 engines=fault:M05,fault:M13,fault:M15
 
-failed=0
-# NAME EXPECTED-STATUS CONDITION...: of the last run; conditions are shell commands that must hold
-expect()
-{
-  local name=$1 wanted=$2 condition
-  shift 2
-  [ "$status" = "$wanted" ] || set -- "[ $status = $wanted ]"
-  for condition; do
-    (eval "$condition") >/dev/null 2>&1 && continue  # which may exit
-    failed=1
-    printf 'not ok %s\n    %s\n' "$name" "$condition"
-    sed 's/^/    /' out err | tail -n 20
-    return
-  done
-  echo "ok $name"
-}
-run()
-{
-  status=0
-  "$program" report "$@" >out 2>err || status=$?
-}
-precfuzz() { "$program" "$@"; }
-says() { grep -qF -- "$1" err; }
 number() { local n="$*"; echo "${n// /$'\xe2\x80\xaf'}"; }  # as the page has it, in any locale
 page() { grep -qF -- "$1" "${2:-page.html}"; }
 count() { grep -oF -- "$1" "${2:-page.html}" | wc -l; }
@@ -86,11 +59,11 @@ made=$(bundles made)
 run made -o page.html
 expect 'a page of bundles' 0 '[ ! -s err ]' '[ $made -ge 3 ]' '[ $(articles page.html | wc -l) = $made ]' \
   '[ $(articles page.html | grep -c "<svg") = $made ]' '[ $(count ">bundle</a>") = $made ]' \
-  'for b in made/*/; do [ $(count "href=\"${b%/}/\"" <<<"$(sed "s/%3D/=/g" page.html)") = 1 ] || exit; done' \
+  '(for b in made/*/; do [ $(count "href=\"${b%/}/\"" <<<"$(sed "s/%3D/=/g" page.html)") = 1 ] || exit; done)' \
   'links_lead_somewhere page.html' 'ids_are_unique page.html' 'self_contained page.html' tidy
 expect 'each finding is there once' 0 \
-  'for s in made/*/finding.json; do [ "$(articles page.html | grep -cF "<dt>signature<dd><code>$(jq -r .signature "$s")</code>")" = 1 ] || exit; done' \
-  'page "$made findings in"' 'for e in M05 M13 M15; do article page.html "<code>fault:$e</code>:" || exit; done'
+  '(for s in made/*/finding.json; do [ "$(articles page.html | grep -cF "<dt>signature<dd><code>$(jq -r .signature "$s")</code>")" = 1 ] || exit; done)' \
+  'page "$made findings in"' '(for e in M05 M13 M15; do article page.html "<code>fault:$e</code>:" || exit; done)'
 expect 'the worst is marked' 0 '[ $(articles page.html | grep -c "the worst") = $(articles page.html | grep -cE "IMPOSSIBLE|SPECIAL") ]' \
   'article page.html M13 "leaves out the last K % 8 terms"'
 expect 'engines, processor, verdicts' 0 'page "<dt>CPU<dd>"' 'page "fault:M13</code><td>"' 'page ">GUARD<small class=\"soft\">it wrote outside its output</small>"' \
@@ -169,7 +142,7 @@ ln -s nowhere bad/crash-link
 run bad -o bad.html --engine fault:M13
 expect 'files that are no good' 2 "says 'bad/truncated.case: offset '" "says 'bad/empty.case: empty'" "says 'bad/crash-huge: larger than 64 MiB'" \
   "says 'bad/broken/finding.json: tells of no finding'" "says 'bad/crash-link: No such file'" \
-  'for f in truncated.case empty.case crash-huge broken/finding.json crash-link; do page "<code>bad/$f</code>" bad.html || exit; done' \
+  '(for f in truncated.case empty.case crash-huge broken/finding.json crash-link; do page "<code>bad/$f</code>" bad.html || exit; done)' \
   'article bad.html "2 show it"' 'page "1 other files" bad.html'
 run nowhere -o bad.html
 expect 'no folder' 2 "says 'precfuzz: nowhere: No such file'" 'page "bad/truncated.case" bad.html'

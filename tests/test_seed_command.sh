@@ -7,38 +7,9 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 . tests/tensor_files.sh
 
-program=$(realpath "${PRECFUZZ:-build/precfuzz}")
 replay=$(realpath build/replay/fuzz_matmul)
-unset PRECFUZZ "${!PRECFUZZ_@}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 3
-
-# The command's output in out, its messages in err, its exit status in status.
-run()
-{
-  status=0
-  "$program" "$@" >out 2>err || status=$?
-}
-
-# NAME EXPECTED-STATUS CONDITION...: each further argument is a shell command that must hold.
-expect()
-{
-  local name=$1 wanted=$2 condition
-  shift 2
-  [ "$status" = "$wanted" ] || { not_ok "$name" "exit status $status instead of $wanted"; return; }
-  for condition; do
-    eval "$condition" >/dev/null 2>&1 || { not_ok "$name" "$condition"; return; }
-  done
-  echo "ok $name"
-}
-
-not_ok()
-{
-  echo "not ok $1"
-  echo "    $2"
-  head -n 5 err out | sed 's/^/    /'
-}
+subject=
+. tests/expect.sh
 
 # A matrix [4, 8] of f16 with a bias, one of integers, a vector.
 words=''

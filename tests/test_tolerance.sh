@@ -7,45 +7,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
-program=$(realpath "${PRECFUZZ:-build/precfuzz}")
-unset PRECFUZZ "${!PRECFUZZ_@}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 3
+subject=
+. tests/expect.sh
 
-failed=0
-# The command's output in out, its messages in err, its exit status in status.
-run()
-{
-  status=0
-  "$program" "$@" >out 2>err || status=$?
-}
-
-# NAME EXPECTED-STATUS CONDITION...: each further argument is a shell command that must hold.
-expect()
-{
-  local name=$1 wanted=$2 condition
-  shift 2
-  if [ "$status" != "$wanted" ]; then
-    failed=1
-    echo "not ok $name"
-    echo "    exit status $status instead of $wanted"
-    head -n 5 err
-    return
-  fi
-  for condition; do
-    if ! eval "$condition" >/dev/null 2>&1; then
-      failed=1
-      echo "not ok $name"
-      echo "    $condition"
-      return
-    fi
-  done
-  echo "ok $name"
-}
-
-says() { grep -qF -- "$1" err; }
-prints() { grep -qE -- "$1" out; }
 narrow() { awk 'length > 100 { bad = 1 } END { exit bad }' out; }
 no_trailing_space() { ! grep -q ' $' out; }
 

@@ -9,39 +9,11 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
-root=$PWD
-program=$(realpath "${PRECFUZZ:-build/precfuzz}")
-unset PRECFUZZ "${!PRECFUZZ_@}"
-work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-cd "$work" || exit 3
+subject=triage
+. tests/expect.sh
 chmod 755 .
-precfuzz() { "$program" "$@"; }  # for the commands that reports print
 cp "$root/build/plugin/fragile.so" .
 
-failed=0
-# NAME EXPECTED-STATUS CONDITION...: of the last run; conditions are shell commands that must hold
-expect()
-{
-  local name=$1 wanted=$2 condition
-  shift 2
-  [ "$status" = "$wanted" ] || set -- "[ $status = $wanted ]"
-  for condition; do
-    eval "$condition" >/dev/null 2>&1 && continue
-    failed=1
-    printf 'not ok %s\n    %s\n' "$name" "$condition"
-    sed 's/^/    /' out err | tail -n 20
-    return
-  done
-  echo "ok $name"
-}
-run()
-{
-  status=0
-  "$program" triage "$@" >out 2>err || status=$?
-}
-prints() { grep -qE -- "$1" out; }
-says() { grep -qF -- "$1" err; }
 bundles() { find "$1" -mindepth 1 -maxdepth 1 -type d ! -name '.*' | wc -l; }
 stamps() { find "$1" -type f -exec stat -c '%n %i %y' {} + | sort; }
 nothing_unfinished() { [ -z "$(find "$1" -name '*.tmp')" ]; }
