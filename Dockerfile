@@ -1,10 +1,11 @@
 # Fuzzes every engine that is in it by default; scripts/image.sh has what else it does.
 #
-#   docker build -t precfuzz .
+#   docker build -t precfuzz .                   # --target small: without PyTorch, 1.4 GB less
 #   docker run --rm precfuzz                                          # for 60 s
 #   docker run --rm -v precfuzz:/data precfuzz fuzz 3600              # corpora and crashes are kept
 #   docker run --rm -v "$PWD:/data" precfuzz check case.txt           # any command of precfuzz
 #   docker run --rm precfuzz test
+#   docker run --rm --tmpfs /tmp:exec precfuzz test-pytorch           # do the rows describe PyTorch?
 #   docker run --rm precfuzz isas onednn
 #
 # It needs neither network nor privileges, and runs as any user:
@@ -21,7 +22,10 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
       libprotobuf-c1 libzip5 llvm python3-jsonschema tini \
       libblas3 libblis4-pthread libdnnl3.6 libonnxruntime1.21 libopenblas0-pthread \
       libxnnpack0.20241108 && \
-    rm -rf /var/lib/apt/lists/*
+    rm -rf /var/lib/apt/lists/* && \
+    useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data
+ENTRYPOINT ["tini", "--", "/precfuzz/scripts/image.sh"]
+CMD ["fuzz"]
 
 # What builds it, beside that; the libraries' headers only so that tests hold our numbers against them.
 FROM runtime AS tools
@@ -48,11 +52,32 @@ RUN make -j"$(nproc)" tests WERROR=${WERROR} NATIVE= SANITIZED= VALUES= VERDICTS
 COPY . .
 RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
-FROM runtime
-RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data
+FROM runtime AS small
 COPY --from=build /precfuzz /precfuzz
 USER fuzz
 # Where a user's files are mounted, and what is found is kept.
 WORKDIR /data
-ENTRYPOINT ["tini", "--", "/precfuzz/scripts/image.sh"]
-CMD ["fuzz"]
+
+# PyTorch, with all that torch.compile takes: it asks for a user's name, compiles C++ and includes
+# headers of Python's and its own.
+FROM runtime AS pytorch
+ENV USER=fuzz
+RUN apt-get update && apt-get install -y --no-install-recommends \
+      g++ libtorch-dev python3-dev python3-setuptools python3-torch && \
+    rm -rf /var/lib/apt/lists/*
+
+# What PyTorch compiles takes ten minutes of a processor, and depends on little.
+FROM pytorch AS compiled
+WORKDIR /precfuzz
+COPY scripts/inductor_compile.py scripts/
+RUN OMP_NUM_THREADS=1 python3 scripts/inductor_compile.py --jobs "$(nproc)" build/inductor
+COPY Makefile ./
+COPY bench/bench.mk bench/
+COPY src/engines/torch_ops_shim.cpp src/engines/
+RUN make torch-ops
+
+FROM pytorch
+COPY --from=build /precfuzz /precfuzz
+COPY --from=compiled /precfuzz/build /precfuzz/build
+USER fuzz
+WORKDIR /data

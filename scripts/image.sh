@@ -4,6 +4,7 @@
 #   fuzz [SECONDS]    fuzzes every engine that is there; for FUZZ_SECONDS (60) if nothing is said
 #   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy); where /tmp
 #                     is a file system of its own, programs must be allowed there (--tmpfs /tmp:exec)
+#   test-pytorch      do the rows describe PyTorch?  Its tables go to pytorch/pytorch.md (conformance.sh)
 #   isas ENGINE ...   one library under each instruction set (isas.sh)
 #   COMMAND...        is one of precfuzz's
 #
@@ -13,14 +14,14 @@ home=$(realpath "$(dirname "$0")/..")
 
 usage()
 {
-  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | isas ENGINE ... | COMMAND... of precfuzz\n' "$1" >&2
+  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | test-pytorch | isas ENGINE ... | COMMAND... of precfuzz\n' "$1" >&2
   exit 2
 }
 
 # In /data, the folder that this starts in, or at least for as long as this runs.
-kept()
+kept() # name
 {
-  local folder=$PWD/fuzz
+  local folder=$PWD/$1
   if mkdir -p "$folder" 2>/dev/null && [ -w "$folder" ]; then echo "$folder"; else
     echo "precfuzz: what is found is not kept: $PWD cannot be written" >&2
     mktemp -d
@@ -32,7 +33,7 @@ do_fuzz() # [seconds]
   local seconds=${1:-${FUZZ_SECONDS:-60}}
   [ $# -le 1 ] || usage 'fuzz: one number of seconds'
   [[ $seconds =~ ^[1-9][0-9]{0,7}$ ]] || usage "fuzz: '$seconds' is no number of seconds"
-  FUZZ_FOLDER=$(kept)
+  FUZZ_FOLDER=$(kept fuzz)
   export FUZZ_FOLDER
   exec "$home/scripts/fuzz_each.sh" fuzz_matmul "$seconds"
 }
@@ -52,14 +53,22 @@ do_test() # [file...]
   exec scripts/test.sh "${files[@]}"
 }
 
+do_test-pytorch()
+{
+  local folder
+  [ $# = 0 ] || usage 'test-pytorch: takes nothing'
+  folder=$(kept pytorch)
+  PAGE=$folder/pytorch.md exec "$home/scripts/conformance.sh" all "$folder"
+}
+
 do_isas() # engine...
 {
-  FUZZ_FOLDER=$(kept)
+  FUZZ_FOLDER=$(kept fuzz)
   export FUZZ_FOLDER
   exec "$home/scripts/isas.sh" "$@"
 }
 
 case ${1:-fuzz} in
-  fuzz | test | isas) "do_${1:-fuzz}" "${@:2}" ;;
+  fuzz | test | test-pytorch | isas) "do_${1:-fuzz}" "${@:2}" ;;
   *) exec "$home/build/precfuzz" "$@" ;;
 esac
