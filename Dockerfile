@@ -76,7 +76,7 @@ COPY bench/bench.mk bench/
 COPY src/engines/torch_ops_shim.cpp src/engines/
 RUN make torch-ops
 
-FROM pytorch
+FROM pytorch AS full
 COPY --from=build /precfuzz /precfuzz
 COPY --from=compiled /precfuzz/build /precfuzz/build
 USER fuzz
