@@ -76,6 +76,10 @@ def baddbmm(c, x, y, alpha, beta):
 ADDMM = {(2, 2): addmm, (2, 1): addmv, (3, 3): baddbmm}  # by the ranks of x and y
 
 
+def copy(x):
+    return x.clone()
+
+
 def scaled_matmul(x, y, scale_x, scale_y, bias, out_dtype):
     return torch._scaled_mm(x, y, scale_x, scale_y, bias=bias, out_dtype=out_dtype)
 
@@ -194,6 +198,7 @@ class Engine:
     def __init__(self, options):
         self.options = options
         self.compiled = {}
+        self.copied = {}
         self.backend = options.backend
         if ":" in self.backend:
             module, name = self.backend.split(":", 1)
@@ -230,7 +235,21 @@ class Engine:
             raise Unsupported(f"PyTorch answers {got.dtype}") from e
         if self.options.skip_errors or is_of_the_compiler(e):
             raise Unsupported(f"{type(e).__name__}: {one_line(e)}") from e
+        for t in given:
+            if isinstance(t, torch.Tensor) and not self.copies(t.dtype) and \
+                    self.copies(torch.float32):
+                raise Unsupported(f"the backend does not even copy {t.dtype}") from e
         raise e
+
+    def copies(self, dtype):
+        if dtype not in self.copied:
+            try:
+                with torch.no_grad():
+                    self.function(copy)(torch.ones(3).to(dtype))
+                self.copied[dtype] = True
+            except Exception:
+                self.copied[dtype] = False
+        return self.copied[dtype]
 
     def row(self, call, given):
         """The strategy that the answer follows, where that is known (docs/pytorch.md)."""
