@@ -38,18 +38,26 @@ static bool is_int_mm(const pf_case *c)
   return x->dtype == PF_S8 && y->dtype == PF_S8 && x->rank == 2 && y->rank == 2;
 }
 
-/* "torch.matmul(x, y" */
-static void print_product(const pf_emitter *m)
+/* torch.matmul of such tensors is bmm, but for its result's layout. */
+static bool is_bmm(const pf_case *c)
+{
+  const pf_operand *x = &c->operand[PF_X], *y = &c->operand[PF_Y];
+  return x->rank == 3 && y->rank == 3 && x->dim[0] == y->dim[0];
+}
+
+/* "torch.matmul(x, y"; out: ", out=out", or "". */
+static void print_product(const pf_emitter *m, const char *out)
 {
   const pf_dtype in = pf_case_in(m->what);
   if (is_int_mm(m->what)) {
     fputs("torch._int_mm(x, y", m->to);
     return;
   }
-  fputs("torch.matmul(", m->to);
+  fputs(*out && is_bmm(m->what) ? "torch.bmm(" : "torch.matmul(", m->to);
   print_as(m, PF_X, in);
   fputs(", ", m->to);
   print_as(m, PF_Y, in);
+  fputs(out, m->to);
 }
 
 static const char *addmm_name(const pf_case *c)
@@ -74,7 +82,7 @@ static void print_addmm(const pf_emitter *m, const char *out)
     fputs(" * c + ", m->to);
     pf_emit_number(m->to, c->alpha, is_integer(t));
     fputs(" * ", m->to);
-    print_product(m);
+    print_product(m, "");
     fputc(')', m->to);
     return;
   }
@@ -132,17 +140,17 @@ static void print_graph(const pf_emitter *m, const char *out)
   const pf_shape *s = &m->problem->shape;
   switch (m->what->graph) {
   case PF_MATMUL_OUT_F32_ADD:
-    print_product(m);
+    print_product(m, "");
     fputs(", out=torch.empty(", m->to);
     pf_emit_sizes(m->to, s->out_rank, s->out);
     fputs(", dtype=torch.float32)) + bias", m->to);
     break;
   case PF_MATMUL_ADD:
-    print_product(m);
+    print_product(m, "");
     fputs(") + bias", m->to);
     break;
   case PF_MATMUL_CAST_F32_ADD:
-    print_product(m);
+    print_product(m, "");
     fputs(").float() + bias.float()", m->to);
     break;
   case PF_LINEAR: print_linear(m); break;
@@ -150,8 +158,8 @@ static void print_graph(const pf_emitter *m, const char *out)
   case PF_SCALED_MATMUL: print_scaled(m); break;
   case PF_MATMUL_PLAIN:
   case PF_GRAPH_COUNT:
-    print_product(m);
-    fprintf(m->to, "%s)", out);
+    print_product(m, out);
+    fputc(')', m->to);
     break;
   }
 }
