@@ -96,8 +96,6 @@ check 'that changes an operand' answers 1 '^INPUT ' torch_backends:changes_input
 check 'that switches subnormals off' answers 1 '^FENV ' torch_backends:flushes "$small"
 check 'that fails' answers 3 'ValueError.*no such backend today|no such backend today' \
   torch_backends:fails "$small"
-check 'that lacks 8-bit floats' answers 0 '^UNSUPPORTED .*fails for 8-bit floats alone' \
-  torch_backends:no_f8 'matmul x=f8_e5m2[3,4] y=f8_e5m2[4,5]'
 check 'that answers in another dtype' answers 3 'float64' torch_backends:other_dtype "$small"
 check 'that dies' answers 1 '^DIED .*' torch_backends:dies "$small"
 check 'there is none' answers 2 'nowhere' nowhere:none "$small"

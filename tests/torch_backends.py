@@ -15,12 +15,6 @@ def fails(graph, inputs):
     raise ValueError("no such backend today")
 
 
-def no_f8(graph, inputs):
-    if any(t.dtype == torch.float8_e5m2 for t in inputs if isinstance(t, torch.Tensor)):
-        raise ValueError("no such numbers")
-    return graph.forward
-
-
 def other_dtype(graph, inputs):
     return lambda *a: tuple(r.double() for r in graph.forward(*a))
 
