@@ -323,7 +323,10 @@ is_emitted() # and each backend says something
   done
 }
 
-conforms() { tmp=/tmp:exec ends 0 '^2[0-9.]+.*, AVX.* cases, .* nothing unexplained' run test-pytorch; }
+conforms()
+{
+  tmp=/tmp:exec ends 0 '^PyTorch 2.*: [0-9]+ cases, [0-9]+ answers, nothing unexplained' run test-pytorch
+}
 
 prepare
 check 'the image is built' build
