@@ -21,6 +21,8 @@ const pf_emit_interface pf_emit_interfaces[] = {
   {"onednn", "dnnl.h", "-ldnnl", pf_emit_onednn},
   {"onnxruntime", "onnxruntime_c_api.h", "-I/usr/include/onnxruntime -lonnxruntime",
    pf_emit_onnxruntime},
+  /* without the package that has the plain name: its headers are C++ */
+  {"torch", NULL, "-l:libtorch_cpu.so.2.6", pf_emit_torch},
   {"xnnpack", "xnnpack.h", "-lXNNPACK -lpthreadpool -lpthread", pf_emit_xnnpack},
   {NULL, NULL, NULL, NULL}
 };
@@ -211,6 +213,31 @@ static const char distance[] =
     "  return got == v || (got != got && v != v) ? 0 : got - v == got - v ? fabs(got - v) : "
     "INFINITY;\n}\n\n";
 
+static bool sets_environment(const pf_emit_call *c)
+{
+  return c->m->environment && c->m->environment[0];
+}
+
+static void print_environment(const pf_emit_call *c)
+{
+  fputs("/* Libraries read it when they are loaded, which they are by now: so it starts again. */\n"
+        "static void set_environment(char **argv)\n{\n"
+        "  static const char *const variable[][2] = {", c->to);
+  for (const char *const *v = c->m->environment; *v; v++) {
+    const size_t name = strcspn(*v, "=");
+    fputs(v == c->m->environment ? "{" : ", {", c->to);
+    pf_emit_quoted(c->to, *v, name);
+    fputs(", ", c->to);
+    pf_emit_quoted(c->to, *v + name + 1, strlen(*v + name + 1));
+    fputc('}', c->to);
+  }
+  fputs("};\n  int missing = 0;\n"
+        "  for (size_t i = 0; i < sizeof variable / sizeof *variable; i++)\n"
+        "    if (!getenv(variable[i][0]))\n"
+        "      missing = !setenv(variable[i][0], variable[i][1], 0);\n"
+        "  if (missing)\n    execv(\"/proc/self/exe\", argv);\n}\n\n", c->to);
+}
+
 /* The elements that are furthest off, and what was written between them. */
 static void print_main(const pf_emit_call *c)
 {
@@ -218,7 +245,7 @@ static void print_main(const pf_emit_call *c)
   const unsigned long long marker =
       pf_marker_bits((pf_dtype)c->call->out->dtype);
   fprintf(c->to,
-          "int main(void)\n{\n"
+          "int main(%s)\n{\n%s"
           "  setvbuf(stdout, NULL, _IOLBF, 0);  /* the library may die */\n"
           "  enum { STORED = sizeof out_storage / sizeof *out_storage, COUNT = BATCHES * M * N };\n"
           "  static char is_element[STORED], shown[COUNT + 1];\n"
@@ -228,8 +255,9 @@ static void print_main(const pf_emit_call *c)
           "  for (int line = 0; line < 8 && line < COUNT && !status; line++) {\n"
           "    double most = -1, got = 0, wanted = 0;\n    long worst = 0, i = 0;\n"
           "    for (long b = 0; b < BATCHES; b++)\n      for (long m = 0; m < M; m++)\n"
-          "        for (long n = 0; n < N; n++, i++) {\n          const double g = %s(", marker,
-          dtype);
+          "        for (long n = 0; n < N; n++, i++) {\n          const double g = %s(",
+          sets_environment(c) ? "int argc, char **argv" : "void",
+          sets_environment(c) ? "  (void)argc;\n  set_environment(argv);\n" : "", marker, dtype);
   print_index(c->to, "out", c->call->out, "m", "n");
   fputs("), v = exact(b, m, n);\n          is_element[&", c->to);
   print_index(c->to, "out", c->call->out, "m", "n");
@@ -247,16 +275,31 @@ static void print_main(const pf_emit_call *c)
           "  return status != 0;\n}\n", marker);
 }
 
+/* How it is compiled, and what it includes. */
+static void print_start(const pf_emit_call *c, const pf_emit_interface *i)
+{
+  fputs("\n   cc -std=gnu11 case.c -o case ", c->to);
+  if (c->path_length) {
+    const char *slash = memrchr(c->library, '/', (size_t)c->path_length);
+    fprintf(c->to, "%.*s -Wl,-rpath,%.*s", c->path_length, c->library,
+            (int)(slash - c->library), c->library);
+  } else {
+    fputs(i->link, c->to);
+  }
+  fputs(" -lm && ./case */\n#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n"
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\n", c->to);
+  if (i->include)
+    fprintf(c->to, "#include <%s>\n\n", i->include);
+}
+
 static const char *write_program(const pf_emit_call *c, const pf_emit_interface *i)
 {
   const pfe_call *call = c->call;
   fprintf(c->to, "/* %s by %s%s%s: what it answers, and what is exact.\n   ",
           pf_graph_of(c->m->what->graph)->torch, i->engine, c->mode[0] ? ":" : "", c->mode);
   pf_tensor_case_print(c->m->what, c->to);
-  fprintf(c->to, "\n   cc -std=gnu11 case.c -o case %s -lm && ./case */\n#include <math.h>\n"
-          "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-          "#include <%s>\n\n"
-          "enum { BATCHES = %lld, M = %lld, N = %lld, K = %lld };\n\n", i->link, i->include,
+  print_start(c, i);
+  fprintf(c->to, "enum { BATCHES = %lld, M = %lld, N = %lld, K = %lld };\n\n",
           (long long)call->batches, (long long)call->m, (long long)call->n, (long long)call->k);
   fputs("/* Encodings; what belongs to no element is NaN. */\n", c->to);
   print_operand(c, "x", PF_X, call->tensor[PFE_X]);
@@ -269,16 +312,25 @@ static const char *write_program(const pf_emit_call *c, const pf_emit_interface 
   print_exact(c);
   const char *why = i->write(c);
   fputs(distance, c->to);
+  if (sets_environment(c))
+    print_environment(c);
   print_main(c);
   return why;
 }
 
 /* --- the call ------------------------------------------------------------------------------ */
 
-static const pf_emit_interface *find(const char *engine, const char **mode)
+/* "onednn:MODE", "onednn:/PATH", "onednn:/PATH:MODE". */
+static const pf_emit_interface *find(const char *engine, pf_emit_call *c)
 {
   const size_t length = strcspn(engine, ":");
-  *mode = engine[length] ? engine + length + 1 : "";
+  c->mode = engine[length] ? engine + length + 1 : "";
+  if (strchr(c->mode, '/')) {
+    const char *colon = strrchr(c->mode, ':');
+    c->library = c->mode;
+    c->path_length = (int)(colon ? (size_t)(colon - c->mode) : strlen(c->mode));
+    c->mode = colon ? colon + 1 : "";
+  }
   for (const pf_emit_interface *i = pf_emit_interfaces; i->engine; i++)
     if (strlen(i->engine) == length && !memcmp(i->engine, engine, length))
       return i;
@@ -317,7 +369,7 @@ static const char *no_program(const pfe_call *c)
 pf_status pf_emit_c(const pf_emitter *m, pf_error *e)
 {
   pf_emit_call c = {.m = m};
-  const pf_emit_interface *i = find(m->engine, &c.mode);
+  const pf_emit_interface *i = find(m->engine, &c);
   pf_plan plan;
   pf_output out;
   pf_public_call public;

@@ -10,14 +10,16 @@
 typedef struct pf_emit_call {
   const pf_emitter *m;
   const pfe_call *call;
-  const char *mode;     /* what followed the engine's name and a ':'; "" */
+  const char *mode;     /* what followed the engine's name, or the library's path, and a ':'; "" */
+  const char *library;  /* its path where the engine's name has one; ends at path_length */
+  int path_length;      /* 0: it has none */
   FILE *to;
 } pf_emit_call;
 
 /* One interface of libraries. */
 typedef struct pf_emit_interface {
   const char *engine;   /* "onednn" */
-  const char *include;  /* "dnnl.h" */
+  const char *include;  /* "dnnl.h"; NULL: write() declares what it calls */
   const char *link;     /* "-ldnnl" */
   /* Writes run(), which answers 0 or what failed; or returns why there is no such call.  x, y, z (c
      or bias) and out are in scope, BATCHES, M, N and K; x_batch[b] and so on are elements to the
@@ -30,6 +32,7 @@ extern const pf_emit_interface pf_emit_interfaces[];  /* ends with engine == NUL
 const char *pf_emit_cblas(const pf_emit_call *c);
 const char *pf_emit_onednn(const pf_emit_call *c);
 const char *pf_emit_onnxruntime(const pf_emit_call *c);
+const char *pf_emit_torch(const pf_emit_call *c);
 const char *pf_emit_xnnpack(const pf_emit_call *c);
 
 /* Ends run() where something failed. */

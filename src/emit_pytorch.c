@@ -186,12 +186,10 @@ static void print_function(const pf_emitter *m)
 pf_status pf_emit_pytorch(const pf_emitter *m, pf_error *e)
 {
   (void)e;
-  pf_emit_head(m, "what backends of PyTorch answer, and what is exact");
-  fputs("import math, sys, torch\n"
-        "from fractions import Fraction\n"
-        "def tensor(dtype, sizes, strides, offset, storage):\n"
-        "    data = torch.tensor(list(bytes.fromhex(storage)), dtype=torch.uint8)\n"
-        "    return data.view(dtype).as_strided(sizes, strides, offset)\n", m->to);
+  pf_emit_head(m, "what backends of PyTorch answer, and what is exact", "torch");
+  fputs("def tensor(dtype, sizes, strides, offset, storage):\n"
+        "    return torch.tensor([*bytes.fromhex(storage)], dtype=torch.uint8).view(dtype)"
+        ".as_strided(sizes, strides, offset)\n", m->to);
   pf_emit_operands(m, &torch);
   print_function(m);
   fputs("answers = {}\n"

@@ -101,6 +101,9 @@ expect 'one that is wrong at times' 0 "prints '^    case      matmul x=f32\[1,7\
   "prints '^    showed    [1-9][0-9]? of 20 tries\$'" "prints '^    shows     [0-9]+ of 20 tries\$'" \
   "! prints '^    showed    20 '"
 begin=$SECONDS
+run --engine ./fragile.so:remembers twelve -o remembers
+expect 'one whose answers depend on what it was asked before' 0 "prints 'case  *matmul x=f32\[2,7\] '" "prints 'shows  *20 of 20'" \
+  'precfuzz check -q --isolate --engine ./fragile.so:remembers remembers; [ $? = 1 ]'
 run --engine ./fragile.so:hangs --timeout 1 --time-limit 6 twelve -o hangs
 expect 'one that hangs' 0 "prints ' DIED\$'" "prints '^    at        no answer within  s\$'" \
   "prints ': time is up\$'" '[ $((SECONDS - begin)) -lt 20 ]' 'is_archive hangs'

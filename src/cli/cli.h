@@ -69,6 +69,15 @@ void pf_cli_print_origin(const pf_case *c, FILE *to);
 /* As an index of torch: "bf16[32,7,1,8]", "(8,1)". */
 void pf_cli_print_dims(char open, int rank, const int64_t *dim, char close, FILE *to);
 
+/* --- variables of the environment (variables.c) ---------------------------------------------- */
+
+/* Those that decide which kernels libraries take, "NAME=VALUE", as far as they are set; the last is
+   NULL.  threads: how many, too, 1 unless that is set, for who is not precfuzz, which has an option
+   for that.  NULL: no memory. */
+const char *const *pf_variables_list(bool threads, pf_arena *a);
+/* As a shell has them before a command: "NAME=VALUE " for each; threads: how many, too. */
+void pf_variables_print(const char *const *list, bool threads, FILE *to);
+
 /* --- settings (settings.c) ----------------------------------------------------------------- */
 
 /* What runs and how it is judged, by options and environment. */
