@@ -5,6 +5,8 @@
 #   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy); where /tmp
 #                     is a file system of its own, programs must be allowed there (--tmpfs /tmp:exec)
 #   isas ENGINE ...   one library under each instruction set (isas.sh)
+#   programs [NAME...]  do the programs of docs/findings/ show what they should, without precfuzz?  The
+#                     table goes to programs.md in /data (findings_programs.sh)
 #   COMMAND...        is one of precfuzz's
 #
 # Exit status: as the commands'; 2: wrong usage.
@@ -13,7 +15,7 @@ home=$(realpath "$(dirname "$0")/..")
 
 usage()
 {
-  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | isas ENGINE ... | COMMAND... of precfuzz\n' "$1" >&2
+  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | isas ENGINE ... | programs [NAME...] | COMMAND... of precfuzz\n' "$1" >&2
   exit 2
 }
 
@@ -59,7 +61,14 @@ do_isas() # engine...
   exec "$home/scripts/isas.sh" "$@"
 }
 
+do_programs() # [name...]
+{
+  [ -w . ] && PAGE=$PWD/programs.md || PAGE=/dev/null
+  export PAGE
+  exec "$home/scripts/findings_programs.sh" "$@"
+}
+
 case ${1:-fuzz} in
-  fuzz | test | isas) "do_${1:-fuzz}" "${@:2}" ;;
+  fuzz | test | isas | programs) "do_${1:-fuzz}" "${@:2}" ;;
   *) exec "$home/build/precfuzz" "$@" ;;
 esac

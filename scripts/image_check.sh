@@ -258,6 +258,15 @@ fuzzes()
   done
 }
 
+# Of what needs no PyTorch at least; some findings are of processors that this is not.
+shows_programs()
+{
+  local out
+  out=$(tmp=/tmp:exec run programs openblas-batch-dies onednn-empty-sum onnxruntime-empty-gemm) || return
+  echo "$out"
+  grep -q '^3 of 3 shown without precfuzz$' <<<"$out"
+}
+
 tests() # says what failed
 {
   local status=0
@@ -278,6 +287,7 @@ if [ $failed = 0 ]; then
   check 'it refuses a test that is not there' ends 2 'no test is called' run test nothing
   check 'it refuses a command that is not there' ends 2 'no command is called' run nothing
   [ "$(uname -m)" != x86_64 ] || check 'it takes a library under each instruction set' knows_isas
+  check 'programs show findings without precfuzz' shows_programs
   check 'it fuzzes each engine' fuzzes
   check 'its tests pass' tests
 fi
