@@ -208,13 +208,15 @@ static json_t *message(const pf_bundle *b)
   const pf_result *r = b->result;
   const char *at = b->group->seen->finding.at;
   pf_json_print p;
-  char where[128];
+  char where[128], allowed[320];
   if (!pf_json_print_start(&p))
     return NULL;
   fprintf(p.to, "%s: %s", r->engine->name, pf_triage_says(r->verdict));
   if (r->worst.element >= 0) {
     pf_print_index(&r->problem->shape, r->worst.element, where, sizeof where);
-    fprintf(p.to, ": out%s is %.9g (%a)", where, r->worst.got, r->worst.got);
+    pf_set_print(&r->worst.allowed.set, allowed, sizeof allowed);
+    fprintf(p.to, ": out%s is %.9g (%a), allowed %s", where, r->worst.got, r->worst.got,
+            allowed[0] ? allowed : "nothing");
     if (!r->worst.special)
       fprintf(p.to, ", exactly %.9g (%a)", r->worst.exact, r->worst.exact);
   }
