@@ -39,7 +39,7 @@ make_bundle() # name
   # once more for what memory's layout, another one each time, decides
   for isa in '' '' '' AVX512_CORE AVX2; do
     rm -rf "$work/made"
-    env ${isa:+DNNL_MAX_CPU_ISA=$isa} "$program" triage --known none --time-limit 300 --engine "${signature%% *}" -o "$work/made" \
+    env ${isa:+DNNL_MAX_CPU_ISA=$isa} "$program" triage --known none --engine "${signature%% *}" -o "$work/made" \
       "$known/$1.case" >"$work/out" 2>"$work/err" || true
     bundle=$(bundle_of "$signature")
     [ -z "$bundle" ] || break

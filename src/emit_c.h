@@ -23,7 +23,7 @@ typedef struct pf_emit_interface {
   const char *link;     /* "-ldnnl" */
   /* Writes run(), which answers 0 or what failed; or returns why there is no such call.  x, y, z (c
      or bias) and out are in scope, BATCHES, M, N and K; x_batch[b] and so on are elements to the
-     first of batch b. */
+     first of batch b.  NULL: only Python has a way to ask. */
   const char *(*write)(const pf_emit_call *c);
 } pf_emit_interface;
 
@@ -40,6 +40,11 @@ const char *pf_emit_xnnpack(const pf_emit_call *c);
   "#define TRY(call) do { const int failed = (int)(call); if (failed) return failed; } while (0)" \
   "\n\n"
 
+/* "x[x_batch[b] + 2 * m + 1 * k]" for row "m" and column "k". */
+void pf_emit_index(FILE *to, const char *name, const pfe_tensor *t, const char *row,
+                   const char *column);
+/* distance(), set_environment() where it sets anything, and main(). */
+void pf_emit_main(const pf_emit_call *c);
 /* Writes the loops that put z into out before the call, if there is one. */
 void pf_emit_start(const pf_emit_call *c);
 /* Lines of run() that make dense_x, dense_y, dense_out and, where there is a z, dense_z: copies of

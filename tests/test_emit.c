@@ -171,6 +171,7 @@ static void test_refusals(void **state)
   refused("matmul x=f64[3,9] y=f64[9,5]", PF_EMIT_C, "onednn", "it has no f64");
   refused("matmul x=f64[3,9] y=f64[9,5]", PF_EMIT_C, "xnnpack", "f16 by f16");
   refused("matmul x=s8[3,9] y=s8[9,5]", PF_EMIT_C, "torch", "of the operands' dtype");
+  refused("matmul x=f32[3,9] y=f32[9,5]", PF_EMIT_C, "inductor", "the script for PyTorch");
   refused("matmul x=f32[3,9] y=f32[9,5]", PF_EMIT_C, "torch:dot", "no mode");
   refused("addmm x=f32[3,9] y=f32[9,5] c=f32[5] alpha=2", PF_EMIT_C, "torch:linear", "no alpha");
 }
