@@ -38,7 +38,7 @@ make_bundle() # name
   local signature isa bundle
   signature=$(signature_of "$1")
   # once more for what memory's layout, another one each time, decides
-  for isa in '' '' '' AVX512_CORE AVX2; do
+  for isa in "" "" "" AVX512_CORE AVX2 SSE41; do
     rm -rf "$work/made"
     env ${isa:+DNNL_MAX_CPU_ISA=$isa} "$program" triage --known none --time-limit "${BUNDLE_SECONDS:-60}" --engine "${signature%% *}" -o "$work/made" \
       "$known/$1.case" >"$work/out" 2>"$work/err" || true

@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 
 bundles=${BUNDLES:-docs/findings} python=${PYTHON:-python3} compiler=${CC:-}
 page=${PAGE:-$bundles/README.md}
-[ -n "$compiler" ] || compiler=$(command -v cc clang | head -n 1)
+[ -n "$compiler" ] || compiler=$(command -v cc || command -v clang || echo cc)
 unset OMP_NUM_THREADS DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA OPENBLAS_CORETYPE BLIS_ARCH_TYPE
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
