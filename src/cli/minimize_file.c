@@ -149,7 +149,7 @@ static bool late(const pf_minimize_job *job)
 static bool enough(const pf_minimize_job *job, double begin, int tries)
 {
   const double used = pf_progress_seconds(&job->progress) - begin;
-  return tries && (late(job) || (tries >= FEWEST && used > MOST_SECONDS));
+  return tries && (pf_interrupted() || (used > MOST_SECONDS && (tries >= FEWEST || late(job))));
 }
 
 static int count_shown(const pf_minimize_job *job, const pf_minimized_file *out, const pf_case *c,
