@@ -161,7 +161,7 @@ print_known()
 remember()
 {
   local next old name
-  next=$(mktemp -d "$run/known-XXXXXX.new") || return
+  next=$(mktemp -d "$run/known-XXXXXX.new") && chmod 755 "$next" || return
   old=$(readlink -f "$home/known")
   [ ! -e "$old/known.txt" ] || cp -rT "$old" "$next"
   print_known >"$next/known.txt" &&

@@ -37,10 +37,11 @@ take_folder() # folder
   export CONTINUOUS_RUN
 }
 
-# From standard input; the old file or the new one is there.
+# From standard input, which is not empty where all went well; the old file or the new one is there.
 write_whole() # file
 {
-  { cat >"$1.tmp" && mv "$1.tmp" "$1"; } 2>/dev/null || { rm -f "$1.tmp"; return 1; }
+  { cat >"$1.tmp" && [ -s "$1.tmp" ] && mv "$1.tmp" "$1"; } 2>/dev/null ||
+    { rm -f "$1.tmp"; return 1; }
 }
 
 read_number() # file: what it says, or 0

@@ -81,9 +81,9 @@ $((found - found_before)) new ($known_results results were known)  $used of $max
     >"$run/tmp/line" 2>/dev/null || return 0
   append_line
   list_turns | jq -Rn --slurpfile line "$run/tmp/line" --arg state "${waiting:+waiting for room}" \
-    --arg or "$1" --argjson new $((found - found_before)) --argjson known "$known_results" \
+    --arg doing "$1" --argjson new $((found - found_before)) --argjson known "$known_results" \
     --argjson pending "$(new_crashes | wc -l)" --argjson disk "$used" --argjson most "$max_disk" \
-    '$line[0] + {state: (if $state == "" then $or else $state end), new: $new,
+    '$line[0] + {state: (if $state == "" then $doing else $state end), new: $new,
       known_results: $known, crashes_to_triage: $pending, disk_mb: $disk, max_disk_mb: $most,
       turns: [inputs]}' 2>/dev/null | write_whole "$home/status.json"
 }
