@@ -26,7 +26,7 @@ for part in engines continuous/{options,folder,units,slices,crashes,corpus,disk,
 done
 
 stopped='' begin=$SECONDS
-trap 'stopped=yes' INT TERM HUP
+trap 'stopped=${stopped:-$SECONDS}' INT TERM HUP
 read_options "$@"
 take_folder "$findings"
 choose_units

@@ -6,12 +6,16 @@
 # "SHA1 KIND FILE" of each, with tabs between, KIND as libFuzzer calls it.
 list_crashes() # slice
 {
+  local sum file kind
   find "$1/crashes" "$1"/out/*/{crashes,hangs} -maxdepth 1 -type f ! -name README.txt \
     ! -name 'slow-*' -exec sha1sum {} + 2>/dev/null | sed 's/^\\//' | while read -r sum file; do
     case $file in
       */hangs/*) echo "$sum	timeout	$file" ;;
       */out/*) echo "$sum	crash	$file" ;;
-      *) file=${file#*  }; echo "$sum	$(basename "${file%%-*}")	$file" ;;
+      *)
+        kind=${file##*/}
+        echo "$sum	${kind%%-*}	$file"
+        ;;
     esac
   done
 }

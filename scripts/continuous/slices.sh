@@ -167,7 +167,7 @@ stop_all()
     [ -z "${pid[place]}" ] || kill -TERM -- "${pid[place]}" 2>/dev/null
     ending[place]=$SECONDS
   done
-  for _ in $(seq 30); do
+  for _ in {1..20}; do
     left=0
     for place in "${!pid[@]}"; do ! alive "$place" || left=1; done
     [ $left != 0 ] || break

@@ -100,7 +100,9 @@ list_turns()
 append_line()
 {
   local file=$bundles/status.jsonl
-  if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then sed '$d' "$file" | write_whole "$file"; fi
+  if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then
+    truncate -s "-$(tail -n 1 "$file" | wc -c)" "$file"
+  fi
   cat "$run/tmp/line" >>"$file" 2>/dev/null
   [ "$(wc -l <"$file")" -le 4000 ] || sed -n 'n;p' "$file" | write_whole "$file"
 }
@@ -108,8 +110,8 @@ append_line()
 end_status()
 {
   tell ended
-  # What a signal ended has a page within its few seconds, or the one before.
-  page ${stopped:+3}
+  # What a signal ended has a page only if that takes no time.
+  if [ -z "$stopped" ]; then page; elif [ $((SECONDS - stopped)) -lt 4 ]; then page 3; fi
   say "the end${stopped:+, by a signal}; $(new_crashes | wc -l) crash files are left to triage"
 }
 
