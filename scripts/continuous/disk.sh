@@ -12,7 +12,7 @@ reserve() { echo $((max_disk / 32 < 8 ? 8 : max_disk / 32 > 64 ? 64 : max_disk /
 look_at_disk()
 {
   local free
-  [ $((SECONDS - looked_at)) -ge 10 ] || return 0
+  [ $((SECONDS - looked_at)) -ge 5 ] || return 0
   looked_at=$SECONDS
   used=$(du -sm "$home" 2>/dev/null | cut -f 1)
   used=${used:-0} crowded=$((used * 5 > max_disk * 4))
