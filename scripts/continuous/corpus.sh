@@ -8,17 +8,23 @@ shipped=${PRECFUZZ_KNOWN-corpus/regressions}
 # Those of precfuzz, and of the folder SEEDS, by their SHA-1; made anew, as they are others' files.
 gather_seeds()
 {
-  local target dir sum file
+  local target
+  [ -z "${SEEDS:-}" ] || [ -d "$SEEDS" ] || die 2 "SEEDS: $SEEDS is no folder"
+  rm -rf "${run:?}/seeds"
+  take_seeds all corpus/{seeds,recorded,models,regressions} ${SEEDS:+"$SEEDS"}
   for target in "${targets[@]}"; do
-    rm -rf "${run:?}/seeds/$target"
-    mkdir -p "$run/seeds/$target" "$corpus/$target"
-    for dir in corpus/{seeds,recorded,models} "corpus/files/$target" ${SEEDS:+"$SEEDS"}; do
-      [ -d "$dir" ] || continue
-      cp "$dir"/* "$run/seeds/$target/" || die 2 "$run: is full"
-    done
-    find corpus/regressions -name '*.case' -exec cp -t "$run/seeds/$target" {} +
-    (cd "$run/seeds/$target" && sha1sum -- * | while read -r sum file; do mv "$file" "$sum"; done)
+    mkdir -p "$corpus/$target"
+    take_seeds "$target" "corpus/files/$target"
   done
+}
+
+take_seeds() # name folder...
+{
+  local to=$run/seeds/$1
+  mkdir -p "$to" || die 2 "$run: is full"
+  find "${@:2}" -type f ! -name '*.txt' -exec cp -t "$to" {} + 2>/dev/null
+  (cd "$to" && find . -type f -exec sha1sum {} + | while read -r sum file; do mv "$file" "$sum"; done) \
+    {lock}>&-
 }
 
 # Those that libFuzzer could not write whole, as their names tell, are no loss; AFL++ has other names,
@@ -32,7 +38,7 @@ take_inputs() # slice target
     find . -type f -exec mv -n -t "$corpus/$2" {} +)
   find "$1"/out/*/queue -maxdepth 1 -name 'id:*' ! -name '*,orig:*' -size -1024k \
     -exec sha1sum {} + 2>/dev/null | while read -r sum file; do
-    [ -e "$corpus/$2/$sum" ] || [ -e "$run/seeds/$2/$sum" ] || mv "$file" "$corpus/$2/$sum"
+    [ -e "$corpus/$2/$sum" ] || mv "$file" "$corpus/$2/$sum"
   done
 }
 
@@ -64,7 +70,7 @@ job_merge()
   export PRECFUZZ_KNOWN
   PRECFUZZ_KNOWN=$(known_lists)
   leash timeout 500 build/libfuzzer/"$target" -merge=1 -artifact_prefix="$work/" "$work/out" \
-    "$run/seeds/$target" "$work/in" </dev/null >"$run/tmp/merge.log" 2>&1 || return
+    "$run/seeds/all" "$run/seeds/$target" "$work/in" </dev/null >"$run/tmp/merge.log" 2>&1 || return
   (cd "$work/in" && ls) | while IFS= read -r name; do
     [ -e "$work/out/$name" ] || printf '%s\0' "$corpus/$target/$name"
   done | xargs -0 rm -f

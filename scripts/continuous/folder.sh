@@ -26,7 +26,8 @@ take_folder() # folder
   set_folder "$(realpath "$1")"
   mkdir -p "$run"/{slices,seeds,merged,tries,coverage,tmp} "$bundles" "$crashes/new" "$corpus" &&
     exec {lock}>>"$run/lock" || die 2 "--findings: $1 cannot be written"
-  flock -n "$lock" || die 2 "--findings: another run is on $1"
+  # A moment, as a helper of a run that was killed may still have it.
+  flock -w 5 "$lock" || die 2 "--findings: another run is on $1"
   [ -s "$run/id" ] || write_whole "$run/id" </proc/sys/kernel/random/uuid || die 2 "$run: is full"
   rm -rf "${run:?}/tmp" "$run"/known-*.new
   mkdir "$run/tmp"

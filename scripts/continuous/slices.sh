@@ -29,8 +29,8 @@ launch() # place kind seconds command...
 lay_inputs() # slice target engine
 {
   local from file bad=()
-  for from in "$run/seeds/$2" "$corpus/$2"; do
-    [ ! -d "$from" ] || cp -rlT "$from" "$1/in" 2>/dev/null || cp -rT "$from" "$1/in" || return
+  for from in "$run"/seeds/{all,"$2"} "$corpus/$2"; do
+    cp -rlT "$from" "$1/in" 2>/dev/null || cp -rT "$from" "$1/in" || return
   done
   for file in "$crashes/$2/$(safe "$3")/other"/*-*; do
     file=${file##*/} file=${file#*-}

@@ -111,7 +111,9 @@ end_status()
 {
   tell ended
   # What a signal ended has a page only if that takes no time.
-  if [ -z "$stopped" ]; then page; elif [ $((SECONDS - stopped)) -lt 4 ]; then page 3; fi
+  if [ -z "$stopped" ]; then page {lock}>&-; elif [ $((SECONDS - stopped)) -lt 4 ]; then
+    page 3 {lock}>&-
+  fi
   say "the end${stopped:+, by a signal}; $(new_crashes | wc -l) crash files are left to triage"
 }
 
@@ -144,7 +146,7 @@ job_shares()
   local work=$run/tmp/shares file
   rm -rf "$work"
   mkdir -p "$work/in" "$bundles/sample" || return
-  find "$corpus/fuzz_matmul" "$run/seeds/fuzz_matmul" -type f 2>/dev/null | shuf -n 16 |
+  find "$corpus/fuzz_matmul" "$run/seeds/all" -type f 2>/dev/null | shuf -n 16 |
     xargs -r -d '\n' cp -t "$work/in" || return
   leash timeout 120 build/precfuzz check --json --form fuzz --isolate \
     --known "$(known_lists)" --engine "$(IFS=,; echo "${engines[*]}")" "$work/in" \
