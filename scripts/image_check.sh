@@ -273,13 +273,13 @@ goes_on()
   in_volume 'ls -d /findings/bundles/fault*' | sort >"$work/before"
   run "${options[@]}" --seconds 20 || status=$?
   in_volume 'ls -d /findings/bundles/fault*' | sort >"$work/after"
-  in_volume 'jq -c . /findings/status.json; test -s /findings/report.html' && [ $status = 1 ] &&
+  in_volume 'jq -c . /findings/status.json; test -s /findings/report.html' && [ "$status" = 1 ] &&
     [ -s "$work/before" ] && [ -z "$(comm -23 "$work/before" "$work/after")" ] &&
     ends 0 'findings, 0 new' run ci --seconds 10 --engine fault:none --target fuzz_matmul
   status=$?
   mounted=()
   docker volume rm "$volume"
-  return $status
+  return "$status"
 }
 
 in_volume() # command of a shell
