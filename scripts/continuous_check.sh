@@ -67,6 +67,18 @@ all_there()
 none_twice() { ! bundles | xargs -r jq -r .signature | sort | uniq -d | grep .; }
 none_left() { [ -z "$(marked)" ]; }
 
+# A finding's part of the page has its picture before the link to its bundle.
+on_page()
+{
+  local bundle parts=$folder/parts
+  tr -d '\n' <"$kept/report.html" | sed 's/<article/\n&/g' | grep '^<article' >"$parts"
+  [ "$(wc -l <"$parts")" = "$(bundles | wc -l)" ] || { echo 'there are others, too'; return 1; }
+  for bundle in $(bundles); do
+    bundle=$(basename "${bundle%/*}")
+    [ "$(grep -c "</svg>.*bundles/$bundle/\">" "$parts")" = 1 ] || { echo "$bundle"; return 1; }
+  done
+}
+
 kill_something() # number
 {
   local victims victim
@@ -144,7 +156,8 @@ holds 'no signature is there twice' none_twice
 holds 'no process is left' none_left
 holds 'no crash file waits' test -z "$(find "$kept/crashes/new" -type f ! -name '.*')"
 for engine in "${options[@]}"; do
-  [[ $engine != fault:* ]] || holds "$engine was found, and is on the page" grep -q "$engine " "$kept/report.html"
+  [[ $engine != fault:* ]] || holds "$engine was found" grep -q "/${engine/:/_}-" <(bundles)
 done
+holds 'each is on the page once, with a picture' on_page
 tail -n 3 "$folder/log"
 exit $wrong

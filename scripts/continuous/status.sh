@@ -148,10 +148,9 @@ job_shares()
   mkdir -p "$work/in" "$bundles/sample" || return
   find "$corpus/fuzz_matmul" "$run/seeds/all" -type f 2>/dev/null | shuf -n 16 |
     xargs -r -d '\n' cp -t "$work/in" || return
-  leash timeout 120 build/precfuzz check --json --form fuzz --isolate \
-    --known "$(known_lists)" --engine "$(IFS=,; echo "${engines[*]}")" "$work/in" \
-    >"$work/out" 2>/dev/null
-  [ $? -lt 2 ] || return
+  leash timeout 120 build/precfuzz check --json --isolate --known "$(known_lists)" \
+    --engine "$(IFS=,; echo "${engines[*]}")" "$work/in" >"$work/out" 2>/dev/null
+  [ $? -lt 3 ] || return  # 2: bytes that look like text
   jq -c --slurpfile old <(cat "$run/shares.json" 2>/dev/null || echo '[]') '
     [.cases[] | (.case | [capture("(?<x>[xy])=(?<d>[a-z0-9_]+)"; "g").d]) as $d |
       select($d[0] == $d[1]) | .results[] | select(.verdict == "OK" and .worst.of_radius.value != null) |
