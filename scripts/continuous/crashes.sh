@@ -47,25 +47,33 @@ triage_is_due() { [ -n "$(new_crashes -print -quit)" ]; }
 
 leash() { setpriv --pdeathsig TERM "$@"; }
 
-# One file after the other, so that what the first shows is known when the next is looked at.
+# One file after the other, so that what the first shows is known when the next is looked at.  What was
+# not done after 5 tries, of which the end of a run may have cost some, is told as it is.
 job_triage()
 {
-  local file folder target engine
+  local file folder target engine tried
   while IFS= read -r file; do
     folder=${file%/*} target=${file#"$crashes/new/"}
-    target=${target%%/*}
+    target=${target%%/*} tried=$run/tries/${file##*/}
     IFS= read -r engine <"$folder/.engine" || engine=${folder##*/}
-    if judges "$target"; then triage_case "$file" "$engine"; else triage_other "$file" "$engine"; fi
+    echo $(($(read_number "$tried") + 1)) | write_whole "$tried"
+    if [ "$(read_number "$tried")" -gt 5 ]; then
+      make_bundle "$file" "$engine" 'cannot be triaged' "$(tail -n 60 "$run/tmp/triage")"
+    elif judges "$target"; then
+      triage_case "$file" "$engine"
+    else
+      triage_other "$file" "$engine"
+    fi
   done < <(new_crashes)
 }
 
-# Where the file goes to when it was looked at; 3 tries, and it goes as it is.
+# The file stays where it is unless it was looked at and has its bundle.
 triage_case() # file engine
 {
-  local shows bundle index=$bundles/files.json status=0
+  local shows bundle index=$bundles/files.json
   rm -f "$index"
   leash build/precfuzz triage "$1" -o "$bundles" --engine "$2" --known "$(known_lists)" -j 1 \
-    --time-limit 20 >"$run/tmp/triage" 2>&1 || status=$?
+    --time-limit 20 >"$run/tmp/triage" 2>&1
   shows=$(jq -r --arg f "$1" '.files[$f] | if . == null then "left"
     elif .shows != [] then .shows[].bundle
     elif .exit_status != 0 then "nothing"
@@ -75,10 +83,10 @@ triage_case() # file engine
   case ${shows:-left} in
     known) put_away "$1" . ;;
     nothing) triage_other "$1" "$2" ;;
-    left) try_again "$1" "$2" "precfuzz triage ends with status $status" ;;
+    left) ;;
     *)
       for bundle in $shows; do
-        [ -e "$bundles/$bundle/finding.json" ] || { try_again "$1" "$2" "no bundle $bundle"; return; }
+        [ -e "$bundles/$bundle/finding.json" ] || return
       done
       put_away "$1" .
       ;;
@@ -93,13 +101,6 @@ put_away() # file folder-below
   sync -f "$bundles" 2>/dev/null
   mkdir -p "$to" && mv "$1" "$to/"
   rm -f "$run/tries/${1##*/}"
-}
-
-try_again() # file engine why
-{
-  local tried=$(($(read_number "$run/tries/${1##*/}") + 1))
-  echo $tried | write_whole "$run/tries/${1##*/}"
-  [ $tried -lt 3 ] || make_bundle "$1" "$2" "cannot be triaged" "$3"
 }
 
 # What precfuzz triage cannot say anything of: another target, a sanitizer's report, an oracle's.
