@@ -25,7 +25,7 @@ for part in engines continuous/{options,folder,units,slices,crashes,corpus,disk,
   . "scripts/$part.sh"
 done
 
-stopped='' begin=$SECONDS
+stopped=''
 trap 'stopped=${stopped:-$SECONDS}' INT TERM HUP
 read_options "$@"
 take_folder "$findings"
@@ -58,6 +58,7 @@ tend()
   done
 }
 
+begin=$SECONDS
 while [ -z "$stopped" ] && ! is_over; do
   look_at_disk
   tend

@@ -204,7 +204,40 @@ finds_other() # what has no case to triage
 }
 check 'a finding of another target has one bundle' finds_other
 
-# --- a full disk ------------------------------------------------------------------------------------
+# --- room -------------------------------------------------------------------------------------------
+
+merges() # what adds nothing goes, what adds something stays
+{
+  local file
+  kept=$folder/merged
+  mkdir -p "$kept"/{bundles,crashes} "$kept"/.run/{tmp,merged,seeds/all,seeds/fuzz_npy} "$kept/corpus/fuzz_npy"
+  for file in corpus/files/fuzz_npy/*; do
+    cp "$file" "$kept/corpus/fuzz_npy/$(sha1sum <"$file" | cut -c 1-40)"
+    for _ in 1 2 3; do
+      { cat "$file"; echo "$RANDOM"; } >"$folder/more"
+      cp "$folder/more" "$kept/corpus/fuzz_npy/$(sha1sum <"$folder/more" | cut -c 1-40)"
+    done
+  done
+  : >"$kept/.run/engines"
+  echo fuzz_npy >"$kept/.run/merging"
+  find "$kept/corpus" -type f | wc -l >"$folder/count"
+  scripts/continuous/job.sh "$kept" merge && holds \
+    '[ "$(find "$kept/corpus" -type f | wc -l)" = "$(<"$kept/.run/merged/fuzz_npy")" ]' \
+    '[ "$(<"$kept/.run/merged/fuzz_npy")" -lt "$(<"$folder/count")" ]' '[ "$(<"$kept/.run/merged/fuzz_npy")" -gt 0 ]'
+}
+
+is_bounded()
+{
+  kept=$folder/bounded
+  mkdir -p "$kept/corpus/fuzz_npy"
+  echo small >"$kept/corpus/fuzz_npy/small"
+  head -c 4M /dev/urandom >"$kept/corpus/fuzz_npy/large"
+  start --target fuzz_npy --fuzzer libfuzzer --engine reference --max-disk 4 --seconds 3
+  ended 0 && holds '[ -e "$kept/corpus/fuzz_npy/small" ]' '[ ! -e "$kept/corpus/fuzz_npy/large" ]' \
+    'grep -q "MB of 4 are taken" "$folder/out"'
+}
+check 'a corpus is merged' merges
+check 'the folder stays below its limit' is_bounded
 
 waits()
 {
