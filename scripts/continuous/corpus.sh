@@ -23,7 +23,7 @@ take_seeds() # name folder...
   local to=$run/seeds/$1
   mkdir -p "$to" || die 2 "$run: is full"
   find "${@:2}" -type f ! -name '*.txt' -exec cp -t "$to" {} + 2>/dev/null
-  (cd "$to" && find . -type f -exec sha1sum {} + | while read -r sum file; do mv "$file" "$sum"; done) \
+  (cd "$to" && find . -type f -exec sha1sum {} + | while read -r sum file; do [ "$file" = "./$sum" ] || mv "$file" "$sum"; done) \
     {lock}>&-
 }
 
