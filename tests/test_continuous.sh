@@ -80,7 +80,7 @@ for wrong in 'there is no option:--no' 'there is no option:kept' '--hours: what?
 done
 check 'refused: a target that is not there' refused "--target: there is no 'fuzz_x'" --findings "$kept" --target fuzz_x
 check 'refused: a fuzzer that is not there' refused "--fuzzer: there is no 'afl+'" --findings "$kept" --fuzzer afl+
-check 'refused: an engine that is not there' refused "--engine: --engine: no engine is called 'fault:M99'" \
+check 'refused: an engine that is not there' refused "--engine: no engine is called 'fault:M99'" \
   --findings "$kept" --engine fault:M99
 : >"$folder/file"
 check 'refused: a folder that is none' refused '--findings:' --findings "$folder/file"

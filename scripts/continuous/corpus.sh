@@ -23,8 +23,11 @@ take_seeds() # name folder...
   local to=$run/seeds/$1
   mkdir -p "$to" || die 2 "$run: is full"
   find "${@:2}" -type f ! -name '*.txt' -exec cp -t "$to" {} + 2>/dev/null
-  (cd "$to" && find . -type f -exec sha1sum {} + | while read -r sum file; do [ "$file" = "./$sum" ] || mv "$file" "$sum"; done) \
-    {lock}>&-
+  (
+    cd "$to" && find . -type f -exec sha1sum {} + | while read -r sum file; do
+      [ "$file" = "./$sum" ] || mv "$file" "$sum"
+    done
+  ) {lock}>&-
 }
 
 # Those that libFuzzer could not write whole, as their names tell, are no loss; AFL++ has other names,

@@ -1,7 +1,11 @@
 # shellcheck shell=bash disable=SC2034  # for those who source it
 # Options of continuous.sh.
 
-print_options() { sed -n '/^#   continuous.sh/,/^# SIGTERM/{s/^#\( \{1,3\}\|$\)//;/^SIGTERM/d;p}' scripts/continuous.sh; }
+# As this script's head has them.
+print_options()
+{
+  sed -n '/^#   continuous.sh/,/^# SIGTERM/{s/^#\( \{1,3\}\|$\)//;/^SIGTERM/d;p}' scripts/continuous.sh
+}
 
 usage() # what is wrong
 {

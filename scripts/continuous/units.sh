@@ -59,7 +59,7 @@ choose_engines()
   for engine in "${engines[@]}"; do
     echo 'matmul x=f32[1,1] y=f32[1,1]' |
       build/precfuzz check -q --isolate --engine "$engine" - >/dev/null 2>"$run/tmp/engine" {lock}>&-
-    [ $? -lt 2 ] || usage "--engine: $(sed 's/^precfuzz: //; q' "$run/tmp/engine")"
+    [ $? -lt 2 ] || usage "--engine: $(sed 's/^precfuzz: \(--engine: \)\?//; q' "$run/tmp/engine")"
   done
   printf '%s\n' "${engines[@]}" | write_whole "$run/engines" || die 2 "$run: is full"
 }
