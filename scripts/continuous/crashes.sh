@@ -76,13 +76,14 @@ triage_case() # file engine
     --time-limit 20 >"$run/tmp/triage" 2>&1
   shows=$(jq -r --arg f "$1" '.files[$f] | if . == null then "left"
     elif .shows != [] then .shows[].bundle
-    elif .exit_status != 0 then "nothing"
+    elif .exit_status != 0 then "failed"
     else .known // "nothing" | if . == "nothing" then . else "known" end end' "$index" 2>/dev/null)
   rm -f "$index"
   remember
   case ${shows:-left} in
     known) put_away "$1" . ;;
     nothing) triage_other "$1" "$2" ;;
+    failed) [ "$(read_number "$run/tries/${1##*/}")" -lt 3 ] || triage_other "$1" "$2" ;;
     left) ;;
     *)
       for bundle in $shows; do
@@ -120,6 +121,7 @@ triage_other() # file engine
     "$said" | head -n 1)
   case $status in
     0) put_away "$1" other ;;
+    2 | 137 | 143) ;;  # wrong settings, or somebody ended it: another time
     124) make_bundle "$1" "$2" 'takes more than 60 s' "$(tail -n 60 "$said")" ;;
     *) make_bundle "$1" "$2" "${text:-ends with status $status}" "$(tail -n 60 "$said")" ;;
   esac
