@@ -3,6 +3,8 @@
 #   docker build -t precfuzz .
 #   docker run --rm precfuzz                                          # for 60 s
 #   docker run --rm -v precfuzz:/data precfuzz fuzz 3600              # corpora and crashes are kept
+#   docker run --rm -v findings:/findings precfuzz fuzz --hours 24    # docs/continuous.md
+#   docker run --rm -v findings:/findings precfuzz ci --seconds 300
 #   docker run --rm -v "$PWD:/data" precfuzz check case.txt           # any command of precfuzz
 #   docker run --rm precfuzz test
 #   docker run --rm precfuzz isas onednn
@@ -51,7 +53,7 @@ COPY . .
 RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
 FROM runtime
-RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data
+RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data /findings
 COPY --from=build /precfuzz /precfuzz
 USER fuzz
 # Where a user's files are mounted, and what is found is kept.
