@@ -139,6 +139,23 @@ build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
 	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
 
+# As ClusterFuzz, OSS-Fuzz and ClusterFuzzLite build them, with their compilers, flags and engine and
+# nothing of ours that a machine must have to run them: .clusterfuzzlite/build.sh, which sets OUT.
+# What is compiled without coverage is so here, too, whichever way they ask for it.
+ifdef LIB_FUZZING_ENGINE
+COVERAGE := $(filter -fsanitize=fuzzer-no-link -fsanitize-coverage=%,$(CFLAGS))
+override CFLAGS := $(filter-out $(COVERAGE),$(CFLAGS))
+PLAIN    := $(if $(filter afl honggfuzz,$(FUZZING_ENGINE)),$(CLANG),$(CC))
+ARCHIVES ?= -Wl,-Bstatic $(filter-out -lm -ldl,$(LIBS)) -lz -Wl,-Bdynamic -lm -ldl
+OUTSIDE  := out-$(FUZZING_ENGINE)-$(SANITIZER)
+$(eval $(call flavour,$(OUTSIDE),$(CC),,$(COVERAGE),$(PLAIN)))
+$(OUT)/%: build/obj/$(OUTSIDE)/fuzz/%.o $(call objects,$(OUTSIDE),$(LIB)) build/obj/files
+	@echo '  link $@'
+	@$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIB_FUZZING_ENGINE) $(ARCHIVES) -o $@
+.PHONY: out
+out: $(TARGETS:%=$(OUT)/%)
+endif
+
 # Targets that count which of their lines run: scripts/coverage.sh.
 $(eval $(call flavour,cov,$(CLANG),-fprofile-instr-generate -fcoverage-mapping))
 $(eval $(call link,build/cov,cov,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
