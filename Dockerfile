@@ -18,7 +18,7 @@ ARG BASE=debian:trixie-slim
 FROM ${BASE} AS runtime
 RUN apt-get update && apt-get install -y --no-install-recommends \
       afl++ clang gnuplot-nox jq libcmocka0 libgmp10 libjansson4 libmpfr6 libnettle8t64 \
-      libprotobuf-c1 libzip5 llvm python3-jsonschema tini \
+      libprotobuf-c1 libzip5 llvm python3-jsonschema tini unzip zip \
       libblas3 libblis4-pthread libdnnl3.6 libonnxruntime1.21 libopenblas0-pthread \
       libxnnpack0.20241108 && \
     rm -rf /var/lib/apt/lists/*

@@ -8,13 +8,16 @@
 set -euo pipefail
 . scripts/engines.sh
 
-# Files for a reader, else the cases.
+# Files for a reader, bytes for a chain of conversions, else all cases.
 seeds()
 {
-  if [ -d "corpus/files/$1" ]; then find "corpus/files/$1" -type f; else
-    find corpus/{seeds,recorded,models} -type f
-    find corpus/regressions -name '*.case'
-  fi
+  case $1 in
+    fuzz_matmul | fuzz_agree | fuzz_oracle)
+      find corpus/{seeds,recorded,models} -type f
+      find corpus/regressions -name '*.case' ;;
+    fuzz_cast) find corpus/seeds -type f ;;
+    *) find "corpus/files/$1" -type f ;;
+  esac
 }
 
 # Above the longest seed, 16757 bytes of a case's values; a reader's head is shorter, a chain of
