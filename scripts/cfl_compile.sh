@@ -25,8 +25,8 @@ case $FUZZING_ENGINE in
   libfuzzer)
     export CC=clang CXX=clang++ LIB_FUZZING_ENGINE=-fsanitize=fuzzer ;;
   afl)
-    driver=$(find /usr/lib/afl /usr/local/lib/afl -name libAFLDriver.a 2>/dev/null | head -n 1)
-    export CC=afl-clang-fast CXX=afl-clang-fast++ LIB_FUZZING_ENGINE=$driver AFL_QUIET=1
+    export CC=afl-clang-fast CXX=afl-clang-fast++ AFL_QUIET=1
+    export LIB_FUZZING_ENGINE=/usr/lib/afl/libAFLDriver.a
     coverage=''
     cp "$(command -v afl-fuzz)" "$(command -v afl-showmap)" "$OUT" ;;
   *) echo "cfl_compile: '$FUZZING_ENGINE' is no engine that is known here" >&2; exit 2 ;;
