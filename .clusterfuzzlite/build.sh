@@ -1,10 +1,9 @@
 #!/bin/bash
 # Builds the fuzz targets for ClusterFuzz, OSS-Fuzz and ClusterFuzzLite: in the tree's root, with the
 # compilers, flags and folders of their environment (CC, CFLAGS, LIB_FUZZING_ENGINE, OUT, ...).
-# packages.sh has installed the libraries.
 #
 # $OUT gets each target, its seeds (TARGET_seed_corpus.zip), how libFuzzer is run (TARGET.options) and,
-# of a reader, words of its format (TARGET.dict).
+# of a reader, words of its format (TARGET.dict); lib/ has what no archive could be linked of.
 set -euo pipefail
 . scripts/engines.sh
 
@@ -38,9 +37,18 @@ options()
   [ ! -f "fuzz/$1.dict" ] || echo "dict = $1.dict"
 }
 
+# Of shared libraries all but those that a C++ program has wherever it runs.
+libraries()
+{
+  ldd "$1" | awk '$2 == "=>" && $1 !~ /^lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\+\+)\.so/ { print $3 }'
+}
+
 make --no-print-directory -j"$(nproc)" out
 for source in fuzz/fuzz_*.c; do
   target=$(basename "$source" .c)
+  for library in $(libraries "$OUT/$target"); do
+    install -D -m 644 -t "$OUT/lib" "$library"
+  done
   rm -f "$OUT/${target}_seed_corpus.zip"
   seeds "$target" | zip -qjX@ "$OUT/${target}_seed_corpus.zip"
   options "$target" >"$OUT/$target.options"

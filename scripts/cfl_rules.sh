@@ -10,7 +10,7 @@
 set -uo pipefail
 engine=${1%:*} sanitizer=${1#*:} folder=$(realpath "$2")
 shift 2
-export LC_ALL=C LLVM_PROFILE_FILE=/dev/null UBSAN_OPTIONS=silence_unsigned_overflow=1
+export LC_ALL=C UBSAN_OPTIONS=silence_unsigned_overflow=1
 unset OUT SRC WORK "${!PRECFUZZ_@}"
 
 work=$(mktemp -d)
@@ -20,13 +20,14 @@ bad=0
 
 # --- rules: each says what is wrong, if anything, of $name, which is $program -----------------------
 
-# Theirs are a C library, and that of C++ with clang's own driver.
+# What runs it has a C library, and that of C++; all else must be in the folder.
 is_alone()
 {
   local lacking
-  lacking=$(readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
-    grep -vE '^(lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\+\+)\.so|ld-linux)')
-  [ -z "$lacking" ] || echo "needs ${lacking//$'\n'/ }"
+  lacking=$(ldd "$program" | awk -v folder="$work/moved/" '
+    $2 == "=>" && index($3, folder) != 1 &&
+      $1 !~ /^lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\+\+)\.so/ { printf " %s", $1 }')
+  [ -z "$lacking" ] || echo "needs$lacking"
 }
 
 is_named() { [[ $name =~ ^[A-Za-z0-9_-]+$ ]] || echo 'a name has letters, digits, - and _ only'; }
@@ -60,7 +61,7 @@ run() # argument...
 {
   rm -rf "$work/here"
   mkdir "$work/here"
-  (cd "$work/here" && exec timeout -k 5 60 env -i PATH="$PATH" LLVM_PROFILE_FILE=/dev/null \
+  (cd "$work/here" && exec timeout -k 5 60 env -i PATH="$PATH" LLVM_PROFILE_FILE="$work/profile" \
     UBSAN_OPTIONS="$UBSAN_OPTIONS" "$program" "$@") </dev/null >"$work/out" 2>&1
 }
 
@@ -96,6 +97,13 @@ options()
       "$work/moved/$name.options" | grep -v "^-dict=[^/]"
 }
 
+# A build for coverage does not search: it runs the files of a corpus, and says what they ran.
+coverage_runs_seeds()
+{
+  run "$work/seeds"/* || { says 'ends on its seeds'; return; }
+  [ -s "$work/profile" ] || echo 'tells of no line that ran'
+}
+
 libfuzzer_starts()
 {
   local edges started=yes
@@ -103,7 +111,7 @@ libfuzzer_starts()
   ! grep -q 'no interesting inputs' "$work/out" || { echo 'has no coverage to search by'; return; }
   [ $started = yes ] && grep -q '^Done 4 runs' "$work/out" || { says 'does not start'; return; }
   edges=$(sed -n 's/.*Loaded [0-9]* modules* *(\([0-9]*\) .*/\1/p' "$work/out" | tail -n 1)
-  [ "${edges:-0}" -ge 100 ] || [ "$sanitizer" = coverage ] || echo "has ${edges:-0} edges, under 100"
+  [ "${edges:-0}" -ge 100 ] || echo "has ${edges:-0} edges, under 100"
 }
 
 libfuzzer_takes_options()
@@ -140,8 +148,6 @@ afl_starts()
   ! grep -qE 'target binary (crashed|terminated)' "$work/out" || says 'ends at its start'
 }
 
-afl_takes_options() { :; }  # has none
-
 afl_runs_seeds()
 {
   local seeds
@@ -156,12 +162,17 @@ afl_runs_seeds()
 broken()
 {
   local rule said
-  for rule in is_named is_alone is_instrumented has_seeds "${engine}"_{starts,takes_options,runs_seeds} \
-    is_tidy; do
+  for rule in is_named is_alone is_instrumented has_seeds "${rules[@]}" is_tidy; do
     said=$($rule)
     [ -z "$said" ] || { echo "$said"; return; }
   done
 }
+
+case $engine:$sanitizer in
+  libfuzzer:coverage) rules=(coverage_runs_seeds) ;;
+  libfuzzer:*) rules=(libfuzzer_{starts,takes_options,runs_seeds}) ;;
+  afl:*) rules=(afl_{starts,runs_seeds}) ;;
+esac
 
 # What their machines take for a target: by the name of its function.
 found=()
