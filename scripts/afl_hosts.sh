@@ -145,8 +145,9 @@ trap stop EXIT
 trap 'stop; stopped=yes' INT TERM HUP
 start -M "$name"
 for i in $(seq "$secondaries"); do
-  # every other one in the order of the queue, for variety
-  start -S "$name-$i" $([ $((i % 2)) = 0 ] || echo -Z)
+  order=()
+  [ $((i % 2)) = 0 ] || order=(-Z)  # in the order of the queue, for variety
+  start -S "$name-$i" "${order[@]}"
 done
 shown=$SECONDS stopped=''
 while alive; do
