@@ -5,6 +5,7 @@
 #   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy); where /tmp
 #                     is a file system of its own, programs must be allowed there (--tmpfs /tmp:exec)
 #   isas ENGINE ...   one library under each instruction set (isas.sh)
+#   hosts ARGUMENT...  AFL++ alone, as one host of many (afl_hosts.sh)
 #   COMMAND...        is one of precfuzz's
 #
 # Exit status: as the commands'; 2: wrong usage.
@@ -13,7 +14,7 @@ home=$(realpath "$(dirname "$0")/..")
 
 usage()
 {
-  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | isas ENGINE ... | COMMAND... of precfuzz\n' "$1" >&2
+  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | isas ENGINE ... | hosts ... | COMMAND... of precfuzz\n' "$1" >&2
   exit 2
 }
 
@@ -59,7 +60,9 @@ do_isas() # engine...
   exec "$home/scripts/isas.sh" "$@"
 }
 
+do_hosts() { exec "$home/scripts/afl_hosts.sh" "$@"; }  # target seconds folder option...
+
 case ${1:-fuzz} in
-  fuzz | test | isas) "do_${1:-fuzz}" "${@:2}" ;;
+  fuzz | test | isas | hosts) "do_${1:-fuzz}" "${@:2}" ;;
   *) exec "$home/build/precfuzz" "$@" ;;
 esac

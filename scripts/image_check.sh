@@ -75,6 +75,22 @@ fuzzes()
   done
 }
 
+# Two hosts that have nothing in common but a folder: each takes what the other found.
+hosts()
+{
+  local host pids=()
+  mkdir -m 777 "$work"/{shared,one,two}
+  for host in one two; do
+    docker run --rm --hostname $host --network none --read-only --tmpfs /tmp --cap-drop ALL \
+      --security-opt no-new-privileges --user "$uid" -v "$work/shared:/shared" -v "$work/$host:/data" \
+      "$image" hosts fuzz_matmul 15 /data/own --sync /shared --every 3 </dev/null &
+    pids+=($!)
+  done
+  wait "${pids[0]}" && wait "${pids[1]}" || return
+  [ -n "$(find "$work/one/own/out/main-one/queue" -name 'id:*,sync:main-two,*')" ] &&
+    [ -n "$(find "$work/two/own/out/main-two/queue" -name 'id:*,sync:main-one,*')" ]
+}
+
 tests() # says what failed
 {
   local status=0
@@ -96,6 +112,7 @@ if [ $failed = 0 ]; then
   check 'it refuses a command that is not there' ends 2 'no command is called' run nothing
   [ "$(uname -m)" != x86_64 ] || check 'it takes a library under each instruction set' knows_isas
   check 'it fuzzes each engine' fuzzes
+  check 'two hosts take what the other found' hosts
   check 'its tests pass' tests
   check 'ClusterFuzzLite can build it' scripts/cfl_check.sh libfuzzer:address
 fi
