@@ -4,10 +4,10 @@
 #   scale_measure.sh FOLDER
 #
 # Prints lines of tab-separated fields.  Each engine runs fuzz_matmul with 1 and with 2 workers that
-# share what they find, SCALE_RUNS (3) times, to the same number of executions in all:
-#   search ENGINE WORKERS RUN EXECUTIONS SECONDS FEATURES       SCALE_EXECUTIONS (200000) from the seeds
+# share what they find, SCALE_RUNS (2) times, to the same number of executions in all:
+#   search ENGINE WORKERS RUN EXECUTIONS SECONDS FEATURES       SCALE_EXECUTIONS (100000) from the seeds
 #   fault  ENGINE WORKERS RUN EXECUTIONS SECONDS FAULT FOUND    to the fault of SCALE_FAULTS, or to
-#                                                               SCALE_FAULT_EXECUTIONS (100000)
+#                                                               SCALE_FAULT_EXECUTIONS (30000)
 # SECONDS are those of processors, of workers and all that they start, so that what else runs on the
 # machine counts little.  FEATURES are libFuzzer's, of all inputs that were kept, beyond the seeds'.
 # Needs build/libfuzzer/fuzz_matmul and build/afl/fuzz_matmul.
@@ -15,9 +15,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/engines.sh
 
-root=$1 runs=${SCALE_RUNS:-3} executions=${SCALE_EXECUTIONS:-200000}
-fault_executions=${SCALE_FAULT_EXECUTIONS:-100000}
-read -r -a faults <<<"${SCALE_FAULTS:-M02 M04 M07 M08 M10 M12 M24 M33}"
+root=$1 runs=${SCALE_RUNS:-2} executions=${SCALE_EXECUTIONS:-100000}
+fault_executions=${SCALE_FAULT_EXECUTIONS:-30000}
+read -r -a faults <<<"${SCALE_FAULTS:-M08 M19 M20 M21 M31 M38}"
 libfuzzer=build/libfuzzer/fuzz_matmul afl=build/afl/fuzz_matmul
 unset "${!PRECFUZZ_@}"
 export LC_ALL=C PRECFUZZ_KNOWN=corpus/regressions
