@@ -145,6 +145,29 @@ build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
 	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
 
+# As ClusterFuzz, OSS-Fuzz and ClusterFuzzLite build them, with their compilers, flags and engine:
+# .clusterfuzzlite/build.sh.  What runs them has no library of ours.  All are linked statically but
+# libzip, of which distributions have no archive: it is beside the one target that reads .npz.
+# What is compiled without coverage is so here, too, whichever way they ask for it.
+ifdef LIB_FUZZING_ENGINE
+COVERAGE := $(filter -fsanitize=fuzzer-no-link -fsanitize-coverage=%,$(CFLAGS))
+override CFLAGS := $(filter-out $(COVERAGE),$(CFLAGS))
+PLAIN    := $(if $(filter afl honggfuzz,$(FUZZING_ENGINE)),$(CLANG),$(CC))
+OUTSIDE  := out-$(FUZZING_ENGINE)-$(SANITIZER)
+OUT_LIBS := -Wl,-Bstatic $(filter-out -lzip -lm -ldl,$(LIBS)) -Wl,-Bdynamic -Wl,--as-needed -lzip -lm -ldl
+$(eval $(call flavour,$(OUTSIDE),$(CC),,$(COVERAGE),$(PLAIN)))
+# A target takes of it what it uses.
+build/obj/$(OUTSIDE)/all.a: $(call objects,$(OUTSIDE),$(LIB)) build/obj/files
+	@rm -f $@
+	@ar rcs $@ $(filter %.o,$^)
+$(OUT)/%: build/obj/$(OUTSIDE)/fuzz/%.o build/obj/$(OUTSIDE)/all.a
+	@echo '  link $@'
+	@$(CXX) $(CXXFLAGS) $^ $(LIB_FUZZING_ENGINE) $(OUT_LIBS) \
+	  -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' -o $@
+.PHONY: out
+out: $(TARGETS:%=$(OUT)/%)
+endif
+
 # Targets that count which of their lines run: scripts/coverage.sh.
 $(eval $(call flavour,cov,$(CLANG),-fprofile-instr-generate -fcoverage-mapping))
 $(eval $(call link,build/cov,cov,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))

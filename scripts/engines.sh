@@ -3,20 +3,26 @@
 # it, in a session of its own, so that Ctrl-C reaches the script alone, and ends when that shell's
 # parent does.
 
-# Ends at the first finding.
-run_libfuzzer() # program seconds log crashes new-inputs old-inputs [option...]
+# How libFuzzer searches, an option a line.
+libfuzzer_options() # target
 {
-  # Where bytes wrap around a shorter input is no smaller case: neither are short ones tried first
-  # nor longer ones replaced by them.  Readers of files are another matter.
-  local cyclic=()
-  case ${1##*/} in
-    fuzz_matmul | fuzz_agree | fuzz_oracle | fuzz_cast) cyclic=(-reduce_inputs=0 -len_control=0) ;;
-  esac
   # Measured on planted faults: fast inputs more often, every seed kept and few mutations at a time
   # (a case's head is bytes of fixed meaning) find them two to five times as fast.  Names of new
   # functions would be looked up by another process each time.
-  exec setpriv --pdeathsig TERM setsid -w "$1" -max_total_time="$2" -timeout=25 \
-    -entropic_scale_per_exec_time=1 -keep_seed=1 -mutate_depth=2 "${cyclic[@]}" -print_funcs=0 \
+  printf '%s\n' entropic_scale_per_exec_time=1 keep_seed=1 mutate_depth=2 print_funcs=0
+  # Where bytes wrap around a shorter input is no smaller case: neither are short ones tried first
+  # nor longer ones replaced by them.  Readers of files are another matter.
+  case $1 in
+    fuzz_matmul | fuzz_agree | fuzz_oracle | fuzz_cast) printf '%s\n' reduce_inputs=0 len_control=0 ;;
+  esac
+}
+
+# Ends at the first finding.
+run_libfuzzer() # program seconds log crashes new-inputs old-inputs [option...]
+{
+  local options
+  mapfile -t options < <(libfuzzer_options "${1##*/}")
+  exec setpriv --pdeathsig TERM setsid -w "$1" -max_total_time="$2" -timeout=25 "${options[@]/#/-}" \
     -artifact_prefix="$4/" "${@:7}" "$5" "$6" </dev/null >>"$3" 2>&1
 }
 

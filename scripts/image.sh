@@ -11,6 +11,7 @@
 #   isas ENGINE ...   one library under each instruction set (isas.sh)
 #   programs [NAME...]  do the programs of docs/findings/ show what they should, without precfuzz?  The
 #                     table goes to programs.md in /data (findings_programs.sh)
+#   hosts ARGUMENT...  AFL++ alone, as one host of many (afl_hosts.sh)
 #   COMMAND...        is one of precfuzz's
 #
 # Exit status: as the commands'; 2: wrong usage.
@@ -19,7 +20,7 @@ home=$(realpath "$(dirname "$0")/..")
 
 usage()
 {
-  printf 'precfuzz: %s\nusage: fuzz [SECONDS | --OPTION...] | ci [--OPTION...] | test [FILE...] | isas ENGINE ... | programs [NAME...] | COMMAND... of precfuzz\n' "$1" >&2
+  printf 'precfuzz: %s\nusage: fuzz [SECONDS | --OPTION...] | ci [--OPTION...] | test [FILE...] | isas ENGINE ... | programs [NAME...] | hosts ... | COMMAND... of precfuzz\n' "$1" >&2
   exit 2
 }
 
@@ -83,7 +84,9 @@ do_programs() # [name...]
   exec "$home/scripts/findings_programs.sh" "$@"
 }
 
+do_hosts() { exec "$home/scripts/afl_hosts.sh" "$@"; }  # target seconds folder option...
+
 case ${1:-fuzz} in
-  fuzz | ci | test | isas | programs) "do_${1:-fuzz}" "${@:2}" ;;
+  fuzz | ci | test | isas | programs | hosts) "do_${1:-fuzz}" "${@:2}" ;;
   *) exec "$home/build/precfuzz" "$@" ;;
 esac
