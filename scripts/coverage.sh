@@ -25,7 +25,7 @@ export LLVM_PROFILE_FILE=$folder/raw/targets-%p-%m.profraw PRECFUZZ_KNOWN=corpus
 cases=(corpus/seeds corpus/recorded corpus/models corpus/golden/*.case corpus/regressions/*.case)
 for program in build/cov/fuzz_*; do
   target=${program##*/} inputs=("${cases[@]}")
-  [ ! -d "corpus/files/$target" ] || inputs=("corpus/files/$target")
+  [ ! -d "corpus/files/$target" ] || inputs+=("corpus/files/$target")
   # what ends a process tells nothing: as it is a finding of that target, which these are not
   "$program" "${inputs[@]}" >>"$folder/work/log" 2>&1 || {
     echo "coverage: $target did not come to its end, see $folder/work/log" >&2
@@ -47,24 +47,8 @@ run() # arguments: findings are no failure
   build/cov/precfuzz "$@" >>"$folder/work/log" 2>&1 </dev/null || status=$?
   [ $status -lt 2 ] || echo "exit status $status: precfuzz $*" >>"$folder/work/log"
 }
-for engine in reference fault; do
-  run check --engine $engine --known none "${cases[@]}"
-done
-run check --engine installed --isolate --known none corpus/seeds corpus/regressions/*.case
-# Children leave no counts: each library for itself, in the process, and one behind a pipe.
-for engine in openblas openblas:gemm_batch blis onednn onednn:runtime onednn:gemm onnxruntime xnnpack torch inductor; do
-  run check --engine $engine --known none corpus/seeds corpus/recorded
-done
-run check --engine "exec:$PWD/build/cov/precfuzz engine-host openblas" --known none corpus/seeds
-run engine-test openblas
-for rule in graph agree torch ulp:4 abs:1e-3,rel:1e-2 nmse:1e-6; do
-  run check --rule $rule --oracle both corpus/seeds
-done
-run regress corpus/regressions
-run tolerance --k 8 --count 2
-for file in corpus/golden/*.case; do
-  run judge "$file" --got "${file%.case}.safetensors"
-done
+
+# The cases of seeds.txt, as $folder/work/NAME.FORM.
 while IFS= read -r line; do
   name=$folder/work/${line%%:*}
   for form in archive fuzz text safetensors; do
@@ -72,17 +56,92 @@ while IFS= read -r line; do
   done
   run show "$name.fuzz"
   run explain "$name.archive"
-  run emit --pytorch "$name.text" -o "$name.pytorch"
+  for target in pytorch numpy c; do
+    run emit --$target "$name.text" -o "$folder/work/program"
+  done
 done < <(grep -E '^[0-9a-z-]+: ' corpus/seeds.txt)
-for target in numpy 'c --engine openblas' 'c --engine onednn' 'c --engine onnxruntime' 'c --engine xnnpack'; do
-  # shellcheck disable=SC2086  # words
-  run emit --$target "$folder/work/05-linear-no-bias.text" -o "$folder/work/program"
+
+# Judging, by each engine.
+for engine in reference fault; do
+  run check --engine $engine --known none "${cases[@]}"
 done
 run check "$folder/work"/*.archive "$folder/work"/*.text "$folder/work"/*.safetensors
+run check --engine installed --isolate --repeat --known none corpus/seeds corpus/regressions/*.case
+# Children leave no counts: each library for itself, in the process, and one behind a pipe.
+for engine in openblas openblas:gemm_batch blis onednn onednn:runtime onednn:gemm onnxruntime xnnpack torch inductor; do
+  run check --engine $engine --known none corpus/seeds corpus/recorded
+done
+run engine-test openblas
+# Engines that are wrong, that declare what they do, that take whole cases.
+plugins=$PWD/build/plugin
+for engine in "$plugins"/{engine_naive,flushing,no_symbol,old_version}.so \
+  "$plugins/graphs.so:"{off=1,rounds,'rounds;claims=aot_eager'} \
+  "$plugins/misbehaving.so:"{open-fails,open-absent,open-settings,open-rounds,run-fails,run-declines,run-rounds,writes-before,changes-input,wrong,unsteady} \
+  "$plugins/habits.so:"{daz/daz,daz/may-daz,ftz+flush/ftz+flush,ftz/may-ftz+may-flush,bf16/bf16,/f64,skip/skip,skip/may-skip,reads/reads,/skips-alpha,saturate/saturate,saturate/either,/c-last}; do
+  run check --engine "$engine" --repeat --known none corpus/seeds
+done
+for command in "$PWD/build/cov/precfuzz engine-host openblas" \
+  "$PWD/build/cov/precfuzz engine-host $plugins/habits.so:daz/daz" \
+  "$PWD/build/cov/precfuzz engine-host $plugins/graphs.so:claims=eager" \
+  'echo no frame' 'kill -9 $$' 'sleep 9'; do
+  run check --engine "exec:$command" --timeout 1 --known none corpus/seeds
+done
+# Libraries that are not here, by those that the tests put in their places.
+mkdir "$folder/work/inductor"
+{
+  printf 'precfuzz-inductor 1\ntorch 2.6.0\nlibrary %s\n' "$plugins/fake_torch.so"
+  printf 'isa %s\n' avx512 avx2 default
+  for graph in matmul matmul_add linear addmm; do
+    echo "fake.so $graph f32 * * * * -"
+  done
+} >"$folder/work/inductor/manifest"
+ln -s "$plugins/fake_inductor.so" "$folder/work/inductor/fake.so"
+
+# Other rules and rows, and what is known.
+for rule in graph agree torch ulp:4 abs:1e-3,rel:1e-2 rel:1e-2 nmse:1e-6; do
+  run check --rule $rule --oracle both corpus/seeds
+  run check --rule $rule --table --engine fault:M13 corpus/seeds
+done
+run regress corpus/regressions
+run regress --known corpus/regressions --model daz --add new --reason none "$folder/work/03-matmul.archive" \
+  --signature 'fault:M13 matmul eager x=f16,y=f16 contract IMPOSSIBLE'
+for dtype in f64 f32 f16 bf16 f8_e4m3fn s8; do
+  run tolerance --k 8 --count 2 --faults --dtype $dtype
+done
+run tolerance --k 8 --count 2 --graph addmm
+run export --count 40 --with-outputs "$folder/work/exported"
+run judge "$folder/work/exported"
+for file in corpus/golden/*.case; do
+  run judge "$file" --got "${file%.case}.safetensors"
+done
+
+# Programs for libraries.
+for name in 05-linear-no-bias 06-addmm 23-k0-addmm 33-baddbmm 46-in-place 65-alpha-tenth 03-matmul 86-scaled-s8; do
+  for target in 'c --engine openblas' 'c --engine openblas:gemm_batch' 'c --engine onednn' \
+    'c --engine onednn:runtime' 'c --engine onednn:gemm' 'c --engine onnxruntime' 'c --engine xnnpack'; do
+    # shellcheck disable=SC2086  # words
+    run emit --$target "$folder/work/$name.text" -o "$folder/work/program"
+  done
+done
+
+# Findings made small: to be exact to the last bit is asked of every case, and few are.
+for file in "$folder/work"/*.archive; do
+  run minimize --rule ulp:0 --engine reference:backward --time-limit 3 -o "$folder/work/small.case" "$file"
+done
 run minimize --engine fault:M13 --time-limit 5 -o "$folder/work/small.case" "$folder/work/03-matmul.archive"
-run triage --engine fault:M13 --time-limit 5 -o "$folder/work/bundles" "$folder/work/03-matmul.archive"
+run triage --engine fault --time-limit 2 --total-limit 30 -o "$folder/work/bundles" "$folder/work"/0*.archive
+
+# Readers of models.
 for file in corpus/files/*/*; do
-  run seed "$file" -o "$folder/work/seeded-${file//\//-}"
+  case $file in
+    */fuzz_matmul/*) run check --form archive "$file" ;;
+    */fuzz_text/*) run check --form text "$file" ;;
+    *) run seed --list "$file" ;;
+  esac
+  case $file in
+    */refused-*) ;;
+    *) run seed "$file" -o "$folder/work/seeded-${file//\//-}" ;;
+  esac
 done
 
 # --- what it comes to -------------------------------------------------------------------------------
