@@ -14,8 +14,6 @@ typedef enum pf_emit_target {
   PF_EMIT_TARGETS
 } pf_emit_target;
 
-const char *pf_emit_target_name(pf_emit_target t);
-
 /* engine: PF_EMIT_C, the name under which an engine is opened, "onednn:runtime"; else unused.  What
    tensors take is in the arena, the program goes to `to`, whose errors are the caller's to see.
    PF_NO_MEMORY; PF_UNSUPPORTED, with the reason, where the target has no call for the case: nothing

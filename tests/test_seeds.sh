@@ -74,10 +74,21 @@ refusals()
   return $all
 }
 
+# Graphs, keys, dtypes and kinds of values of all seeds are words of the dictionary for texts.
+in_dictionary() # file
+{
+  grep -v '^#' corpus/seeds.txt | cut -s -d ' ' -f 2- |
+    grep -oE '^[a-z0-9_]+| [.a-z]+=|[a-z0-9_]+\[|values=[a-z]+' | sed 's/\[//; s/values=//; s/.*/"&"/' |
+    sort -u | { ! grep -vxFf "$1"; }
+}
+
 check 'seeds can be made' scripts/seeds.sh "$made"
 check 'seeds are up to date (else: make seeds)' is_as_made corpus
 check 'the first seed is the script' is_script
 check 'what must be refused is refused, for its reason' refusals "$made" corpus/refused.txt
+check 'the dictionary has the words of the seeds' in_dictionary fuzz/fuzz_text.dict
+grep -v bf16 fuzz/fuzz_text.dict >"$made/dictionary"
+check 'a missing word is seen' eval '! in_dictionary "$made/dictionary" >/dev/null'
 check 'a changed seed is seen' differs "$made/seeds/00-user-script"
 check 'a changed file that must be refused is seen' differs "$made/files/fuzz_npy/refused-brace"
 grep fuzz_npy/brace corpus/refused.txt | sed 's/expected {/expected [/' >"$made/refused.txt"
