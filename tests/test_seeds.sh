@@ -78,7 +78,7 @@ refusals()
 in_dictionary() # file
 {
   grep -v '^#' corpus/seeds.txt | cut -s -d ' ' -f 2- |
-    grep -oE '^[a-z0-9_]+| [.a-z]+=|[a-z0-9_]+\[|values=[a-z]+' | sed 's/\[//; s/values=//; s/.*/"&"/' |
+    grep -oE '^[a-z0-9_]+| [.a-z]+=|[a-z0-9_]+\[|values=[a-z]+' | sed 's/\[//; s/^values=//; s/.*/"&"/' |
     sort -u | { ! grep -vxFf "$1"; }
 }
 
