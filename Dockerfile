@@ -28,10 +28,7 @@ RUN echo 'path-exclude /usr/lib/*/openblas-pthread/*.a' >/etc/dpkg/dpkg.cfg.d/op
       libblas3 libblis4-pthread libdnnl-dev libdnnl3.6 libonnxruntime-dev libonnxruntime1.21 \
       libopenblas-pthread-dev libopenblas0-pthread libpthreadpool-dev libxnnpack-dev \
       libxnnpack0.20241108 && \
-    rm -rf /var/lib/apt/lists/* && \
-    useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data /findings
-ENTRYPOINT ["tini", "--", "/precfuzz/scripts/image.sh"]
-CMD ["fuzz"]
+    rm -rf /var/lib/apt/lists/*
 
 # What builds it, beside that.
 FROM runtime AS tools
@@ -56,7 +53,12 @@ RUN make -j"$(nproc)" tests WERROR=${WERROR} NATIVE= SANITIZED= VALUES= VERDICTS
 COPY . .
 RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
-FROM runtime AS small
+FROM runtime AS user
+RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data /findings
+ENTRYPOINT ["tini", "--", "/precfuzz/scripts/image.sh"]
+CMD ["fuzz"]
+
+FROM user AS small
 COPY --from=build /precfuzz /precfuzz
 USER fuzz
 # Where a user's files are mounted, and what is found is kept.
@@ -64,7 +66,7 @@ WORKDIR /data
 
 # PyTorch, with all that torch.compile takes: it asks for a user's name, compiles C++ and includes
 # headers of Python's and its own.
-FROM runtime AS pytorch
+FROM user AS pytorch
 ENV USER=fuzz
 RUN apt-get update && apt-get install -y --no-install-recommends \
       g++ libtorch-dev python3-dev python3-setuptools python3-torch && \
