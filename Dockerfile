@@ -3,6 +3,8 @@
 #   docker build -t precfuzz .
 #   docker run --rm precfuzz                                          # for 60 s
 #   docker run --rm -v precfuzz:/data precfuzz fuzz 3600              # corpora and crashes are kept
+#   docker run --rm -v findings:/findings precfuzz fuzz --hours 24    # docs/continuous.md
+#   docker run --rm -v findings:/findings precfuzz ci --seconds 300
 #   docker run --rm -v "$PWD:/data" precfuzz check case.txt           # any command of precfuzz
 #   docker run --rm precfuzz test
 #   docker run --rm precfuzz isas onednn
@@ -21,7 +23,7 @@ FROM ${BASE} AS runtime
 RUN echo 'path-exclude /usr/lib/*/openblas-pthread/*.a' >/etc/dpkg/dpkg.cfg.d/openblas && \
     apt-get update && apt-get install -y --no-install-recommends \
       afl++ clang gnuplot-nox jq libcmocka0 libgmp10 libjansson4 libmpfr6 libnettle8t64 \
-      libprotobuf-c1 libzip5 llvm python3-jsonschema tini \
+      libprotobuf-c1 libzip5 llvm python3-jsonschema tini unzip zip \
       libblas3 libblis4-pthread libdnnl-dev libdnnl3.6 libonnxruntime-dev libonnxruntime1.21 \
       libopenblas-pthread-dev libopenblas0-pthread libpthreadpool-dev libxnnpack-dev \
       libxnnpack0.20241108 && \
@@ -51,7 +53,7 @@ COPY . .
 RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
 FROM runtime
-RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data
+RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data /findings
 COPY --from=build /precfuzz /precfuzz
 USER fuzz
 # Where a user's files are mounted, and what is found is kept.

@@ -118,8 +118,8 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
 
 /* --- known findings (known.c) -------------------------------------------------------------- */
 
-/* Opens the folder of known findings: that of --known or PRECFUZZ_KNOWN, else the one that came with
-   the program, if any; sets known_folder.  An exit code. */
+/* Opens the folders of known findings: those of --known or PRECFUZZ_KNOWN, else the one that came
+   with the program, if any; sets known_folder.  An exit code. */
 int pf_settings_open_known(pf_settings *s);
 /* The entry that the result is one of; NULL. */
 const pf_regression *pf_settings_know(const pf_settings *s, const pf_result *r);

@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
   {.name = "oracle", .key = KEY_ORACLE, .arg = "ORACLE",
    .doc = "certified (default): double arithmetic settles what is certainly right, MPFR the rest; "
           "mpfr: MPFR alone, with the same verdicts; both: hold one against the other"},
-  {.name = "known", .key = KEY_KNOWN, .arg = "FOLDER",
+  {.name = "known", .key = KEY_KNOWN, .arg = "FOLDER[:FOLDER]",
    .doc = "Known findings, shown but not counted (precfuzz regress); none: all count.  Default: "
           "those that came with precfuzz"},
   {0}
