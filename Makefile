@@ -8,7 +8,7 @@
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make test-models  what is read of models, against their Python libraries and on real models
 #   make test-triage  triage must sort crash files of both engines by the faults planted
-#   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make seeds        seeds written by hand, from corpus/seeds.txt and corpus/refused.txt
 #   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make inductor     graphs for the engine inductor, by PyTorch (minutes; docs/engines.md)
@@ -65,19 +65,21 @@ PROGRAMS  := build/precfuzz $(TARGETS:%=build/replay/%)
 LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
+CMPLOG    := $(TARGETS:%=build/cmplog/%)
 
 .PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor \
-  torch-ops install clean programs examples covered libfuzzer asan afl tests FORCE
+  torch-ops install clean programs examples covered libfuzzer asan afl cmplog tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
 all:
-	+@$(BUILD) programs examples $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
+	+@$(BUILD) programs examples $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl cmplog)
 programs: $(PROGRAMS)
 examples: $(EXAMPLES)
 libfuzzer: $(LIBFUZZER)
 asan: $(ASAN)
 afl: $(AFL)
+cmplog: $(CMPLOG)
 
 # What guides a search: the branches of the decoder, of shapes and layouts, of readers and of the
 # kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
@@ -130,10 +132,14 @@ $(eval $(call flavour,cc,$(CC),))
 $(eval $(call flavour,libfuzzer,$(CLANG),,-fsanitize=fuzzer-no-link))
 $(eval $(call flavour,asan,$(CLANG),$(SAN),-fsanitize=fuzzer-no-link))
 $(eval $(call flavour,afl,$(AFL_CC),,,$(CLANG)))
+$(eval $(call flavour,cmplog,AFL_LLVM_CMPLOG=1 $(AFL_CC),))
 $(eval $(call link,build/replay,cc,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
 $(eval $(call link,build/libfuzzer,libfuzzer,fuzz,$(LIB),-fsanitize=fuzzer,$(LIBS)))
 $(eval $(call link,build/asan,asan,fuzz,$(LIB),-fsanitize=fuzzer,$(LIBS)))
 $(eval $(call link,build/afl,afl,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
+# AFL++ sees what the guided parts compare, too; the others are the same.
+$(eval $(call link,build/cmplog,cmplog,fuzz,fuzz/replay.c $(filter $(GUIDE),$(LIB)),,$(LIBS),\
+  $(call objects,afl,$(filter-out $(GUIDE),$(LIB)))))
 
 build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
@@ -170,7 +176,7 @@ build/cov/precfuzz: $(call objects,cov,$(CLI) $(LIB)) build/obj/files
 	@mkdir -p $(@D)
 	@echo '  link $@'
 	@$(guide_cov) $(filter %.o,$^) $(LIBS) -o $@
-covered: $(COVERED)
+covered: $(COVERED) $(PLUGINS)
 
 # Engines as shared objects: the examples, and those that tests need.
 build/plugin/%.so: examples/%.c include/precfuzz/engine.h
@@ -266,13 +272,13 @@ test-triage: setup
 
 seeds:
 	+@$(BUILD) programs
-	@scripts/seeds.sh corpus/seeds
+	@scripts/seeds.sh corpus
 
 # Seeds are minimized by both engines' builds of the target.
 corpus: setup
 	@scripts/models.sh build/models
 	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
-	@scripts/seeds.sh corpus/seeds
+	@scripts/seeds.sh corpus
 	@scripts/corpus.sh corpus
 
 # Of what one processor compiles another with fewer instructions can run nothing.

@@ -30,8 +30,9 @@ reinstalls_nothing()
 run() # argument...
 {
   docker run --rm --network none --read-only --tmpfs "$tmp" --cap-drop ALL \
-    --security-opt no-new-privileges --user "$uid" "$image" "$@" </dev/null
+    --security-opt no-new-privileges --user "$uid" "${mounted[@]}" "$image" "$@" </dev/null
 }
+mounted=()
 uid=$((20000 + RANDOM)) tmp=/tmp
 engines='openblas blis refblas onednn onnxruntime xnnpack'
 
@@ -75,6 +76,43 @@ fuzzes()
   done
 }
 
+# Of what needs no PyTorch at least; some findings are of processors that this is not.
+shows_programs()
+{
+  local out
+  out=$(tmp=/tmp:exec run programs openblas-batch-dies onednn-empty-sum onnxruntime-empty-gemm) || return
+  echo "$out"
+  grep -q '^3 of 3 shown without precfuzz$' <<<"$out"
+}
+
+# A run in a volume, killed with its container while it judges a planted fault, is gone on with.
+goes_on()
+{
+  local volume=precfuzz-${image#*:} id status=0
+  local options=(fuzz --engine fault:M13 --target fuzz_matmul --jobs 1 --slice 30)
+  docker volume create "$volume" >/dev/null
+  mounted=(-v "$volume:/findings")
+  id=$(docker run -d --network none --read-only --cap-drop ALL --user "$uid" "${mounted[@]}" "$image" \
+    "${options[@]}")
+  within 60 in_volume 'ls /findings/bundles/fault*'
+  docker rm -f "$id"
+  in_volume 'ls -d /findings/bundles/fault*' | sort >"$work/before"
+  run "${options[@]}" --seconds 20 || status=$?
+  in_volume 'ls -d /findings/bundles/fault*' | sort >"$work/after"
+  in_volume 'jq -c . /findings/status.json; test -s /findings/report.html' && [ "$status" = 1 ] &&
+    [ -s "$work/before" ] && [ -z "$(comm -23 "$work/before" "$work/after")" ] &&
+    ends 0 'findings, 0 new' run ci --seconds 10 --engine fault:none --target fuzz_matmul
+  status=$?
+  mounted=()
+  docker volume rm "$volume"
+  return "$status"
+}
+
+in_volume() # command of a shell
+{
+  docker run --rm --network none --user "$uid" "${mounted[@]}" --entrypoint sh "$image" -c "$1"
+}
+
 # Two hosts that have nothing in common but a folder: each takes what the other found.
 hosts()
 {
@@ -108,10 +146,13 @@ if [ $failed = 0 ]; then
   check 'its engines have versions and tables of dtypes' has_engines
   check 'it checks a case' seed
   check 'it refuses a wrong number of seconds' ends 2 'no number of seconds' run fuzz soon
+  check 'it refuses a wrong option' ends 2 "no option '--for'" run fuzz --for 1
   check 'it refuses a test that is not there' ends 2 'no test is called' run test nothing
   check 'it refuses a command that is not there' ends 2 'no command is called' run nothing
   [ "$(uname -m)" != x86_64 ] || check 'it takes a library under each instruction set' knows_isas
+  check 'programs show findings without precfuzz' shows_programs
   check 'it fuzzes each engine' fuzzes
+  check 'a run that was killed is gone on with' goes_on
   check 'two hosts take what the other found' hosts
   check 'its tests pass' tests
   check 'ClusterFuzzLite can build it' scripts/cfl_check.sh libfuzzer:address

@@ -3,9 +3,12 @@
 
 #include "reduce_parts.h"
 
-enum { IN_PLACE, DENSE, NO_OFFSET, HALF_OFFSET, LESS_OFFSET, TIGHT, WHOLE_WAYS };
+/* What is more than it must be loses half of the excess, a quarter, ..., one: as many steps as it has
+   bits lead to the least that still shows a finding. */
+enum { LESS_WAYS = 32 };
+enum { IN_PLACE, DENSE, NO_OFFSET, TIGHT, LESS_OFFSET, WHOLE_WAYS = LESS_OFFSET + LESS_WAYS };
 /* And for each dimension a stride: */
-enum { LEAST, LEAST_GAP, HALF_GAP, LESS_GAP, STRIDE_WAYS };
+enum { LEAST, LEAST_GAP, LESS_GAP, STRIDE_WAYS = LESS_GAP + LESS_WAYS };
 
 void pf_operand_relax(pf_operand *o, bool was_dense)
 {
@@ -48,16 +51,21 @@ static void tighten(pf_operand *o)
   }
 }
 
-static void restride(pf_operand *o, int64_t index)
+static pf_status lessen(int64_t *v, int64_t least, int64_t way)
+{
+  const int64_t excess = *v - least, less = excess > 0 ? (excess + 1) >> (way + 1) : 0;
+  *v -= less;
+  return less ? PF_OK : PF_UNSUPPORTED;
+}
+
+static pf_status restride(pf_operand *o, int64_t index)
 {
   const int dim = (int)(index / STRIDE_WAYS);
-  const int64_t least = least_stride(o, dim), stride = o->stride[dim];
-  switch (index % STRIDE_WAYS) {
-  case LEAST: o->stride[dim] = least; break;
-  case LEAST_GAP: o->stride[dim] = least + 1; break;
-  case HALF_GAP: o->stride[dim] = least + (stride - least) / 2; break;
-  case LESS_GAP: o->stride[dim] = stride - 1; break;
-  }
+  const int64_t least = least_stride(o, dim), way = index % STRIDE_WAYS;
+  if (way >= LESS_GAP)
+    return lessen(&o->stride[dim], least, way - LESS_GAP);
+  o->stride[dim] = way == LEAST ? least : least + 1;
+  return PF_OK;
 }
 
 /* A candidate that is no layout is refused with the whole case. */
@@ -78,9 +86,9 @@ pf_status pf_layout_make(int role, int64_t index, pf_arena *a, pf_case *c)
     pf_operand_relax(o, true);
     return PF_OK;
   case NO_OFFSET: o->offset = 0; return PF_OK;
-  case HALF_OFFSET: o->offset /= 2; return PF_OK;
-  case LESS_OFFSET: o->offset--; return PF_OK;
   case TIGHT: tighten(o); return PF_OK;
-  default: restride(o, index - WHOLE_WAYS); return PF_OK;
+  default:
+    return index < WHOLE_WAYS ? lessen(&o->offset, 0, index - LESS_OFFSET)
+                              : restride(o, index - WHOLE_WAYS);
   }
 }

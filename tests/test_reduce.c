@@ -114,6 +114,45 @@ static void test_candidates(void **unused)
   pf_arena_free(&b);
 }
 
+/* --- how fast ------------------------------------------------------------------------------ */
+
+/* The first candidate of x's layout whose offset and row stride stay that large; false: none. */
+static bool smaller_layout(const pf_reducible *from, int64_t offset, int64_t stride, pf_arena *a,
+                           pf_reducible *out)
+{
+  for (const pf_reduction *how = pf_reductions; how->name; how++)
+    for (int64_t i = 0; !strcmp(how->name, "x layout") && i < how->count(&from->what, how->part);
+         i++) {
+      uint8_t *data;
+      size_t size;
+      if (pf_reduce_make(from, how, i, a, &data, &size)) continue;
+      assert_int_equal(pf_reduce_open(data, size, a, out, NULL), PF_OK);
+      const pf_operand *x = &out->what.operand[PF_X];
+      if (x->offset >= offset && x->stride[0] >= stride) return true;
+    }
+  return false;
+}
+
+/* A layout needs steps by the bits of what can be left out, not by its size. */
+static void test_thresholds(void **unused)
+{
+  pf_arena a = {0};
+  pf_case c;
+  pf_reducible now, next;
+  int steps = 0;
+  (void)unused;
+  parse("matmul x=s8[2,2](1000000,1)+4001 y=s8[2,1]", &a, &c);
+  open_case(&c, &a, &now);
+  while (smaller_layout(&now, 3210, 654321, &a, &next)) {
+    now = next;
+    steps++;
+  }
+  assert_int_equal(now.what.operand[PF_X].offset, 3210);
+  assert_int_equal(now.what.operand[PF_X].stride[0], 654321);
+  assert_in_range(steps, 2, 60);
+  pf_arena_free(&a);
+}
+
 /* --- what they are ------------------------------------------------------------------------- */
 
 /* Is some candidate of the reduction the wanted case?  told: said in the same way, too. */
@@ -235,7 +274,8 @@ static void test_values(void **unused)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_candidates), cmocka_unit_test(test_kept), cmocka_unit_test(test_scales),
+    cmocka_unit_test(test_candidates), cmocka_unit_test(test_thresholds),
+    cmocka_unit_test(test_kept),       cmocka_unit_test(test_scales),
     cmocka_unit_test(test_told),       cmocka_unit_test(test_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

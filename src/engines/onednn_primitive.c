@@ -40,7 +40,7 @@ static const char *view_of(const pfe_call *call, const pfe_tensor *t, int64_t ro
     v->strides[rows <= 1 ? r : c] = extent(v, r, c + 1);
   }
   for (int d = r; d-- > 0;) {
-    const bool once = call->batch[d] == 1 || !t->batch_stride[d];
+    const bool once = call->batch[d] == 1 || (call->batch[d] && !t->batch_stride[d]);
     v->dims[d] = once ? 1 : call->batch[d];
     v->strides[d] = once ? extent(v, d + 1, c + 1) : t->batch_stride[d];
   }
