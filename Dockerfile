@@ -3,9 +3,12 @@
 #   docker build -t precfuzz .
 #   docker run --rm precfuzz                                          # for 60 s
 #   docker run --rm -v precfuzz:/data precfuzz fuzz 3600              # corpora and crashes are kept
+#   docker run --rm -v findings:/findings precfuzz fuzz --hours 24    # docs/continuous.md
+#   docker run --rm -v findings:/findings precfuzz ci --seconds 300
 #   docker run --rm -v "$PWD:/data" precfuzz check case.txt           # any command of precfuzz
 #   docker run --rm precfuzz test
 #   docker run --rm precfuzz isas onednn
+#   docker run --rm --tmpfs /tmp:exec precfuzz programs               # do they show the findings?
 #
 # It needs neither network nor privileges, and runs as any user:
 #
@@ -14,21 +17,22 @@
 ARG BASE=debian:trixie-slim
 
 # What it runs on: both fuzzing engines, the exact oracle, the libraries.  Nothing of precfuzz is
-# needed here, so that a change to it installs nothing again.
+# needed here, so that a change to it installs nothing again.  The libraries' headers are for programs
+# that show findings (docs/findings/), and for tests that hold our numbers against them.
 FROM ${BASE} AS runtime
-RUN apt-get update && apt-get install -y --no-install-recommends \
+RUN echo 'path-exclude /usr/lib/*/openblas-pthread/*.a' >/etc/dpkg/dpkg.cfg.d/openblas && \
+    apt-get update && apt-get install -y --no-install-recommends \
       afl++ clang gnuplot-nox jq libcmocka0 libgmp10 libjansson4 libmpfr6 libnettle8t64 \
-      libprotobuf-c1 libzip5 llvm python3-jsonschema tini \
-      libblas3 libblis4-pthread libdnnl3.6 libonnxruntime1.21 libopenblas0-pthread \
+      libprotobuf-c1 libzip5 llvm python3-jsonschema tini unzip zip \
+      libblas3 libblis4-pthread libdnnl-dev libdnnl3.6 libonnxruntime-dev libonnxruntime1.21 \
+      libopenblas-pthread-dev libopenblas0-pthread libpthreadpool-dev libxnnpack-dev \
       libxnnpack0.20241108 && \
     rm -rf /var/lib/apt/lists/*
 
-# What builds it, beside that; the libraries' headers only so that tests hold our numbers against them.
+# What builds it, beside that.
 FROM runtime AS tools
 COPY scripts/setup.sh /tmp/
-RUN apt-get update && apt-get install -y --no-install-recommends \
-      libdnnl-dev libonnxruntime-dev libpthreadpool-dev libxnnpack-dev && \
-    /tmp/setup.sh && rm -rf /tmp/setup.sh /var/lib/apt/lists/*
+RUN apt-get update && /tmp/setup.sh && rm -rf /tmp/setup.sh /var/lib/apt/lists/*
 
 FROM tools AS build
 WORKDIR /precfuzz
@@ -49,7 +53,7 @@ COPY . .
 RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
 FROM runtime
-RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data
+RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data /findings
 COPY --from=build /precfuzz /precfuzz
 USER fuzz
 # Where a user's files are mounted, and what is found is kept.

@@ -65,19 +65,21 @@ PROGRAMS  := build/precfuzz $(TARGETS:%=build/replay/%)
 LIBFUZZER := $(TARGETS:%=build/libfuzzer/%)
 ASAN      := $(TARGETS:%=build/asan/%)
 AFL       := $(TARGETS:%=build/afl/%)
+CMPLOG    := $(TARGETS:%=build/cmplog/%)
 
 .PHONY: all setup fuzz test test-pytorch test-faults test-models test-triage seeds corpus inductor \
-  torch-ops install clean programs examples covered libfuzzer asan afl tests FORCE
+  torch-ops install clean programs examples covered libfuzzer asan afl cmplog tests FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
 all:
-	+@$(BUILD) programs examples $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl)
+	+@$(BUILD) programs examples $(call have,$(CLANG),libfuzzer asan) $(call have,$(AFL_CC),afl cmplog)
 programs: $(PROGRAMS)
 examples: $(EXAMPLES)
 libfuzzer: $(LIBFUZZER)
 asan: $(ASAN)
 afl: $(AFL)
+cmplog: $(CMPLOG)
 
 # What guides a search: the branches of the decoder, of shapes and layouts, of readers and of the
 # kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
@@ -130,14 +132,41 @@ $(eval $(call flavour,cc,$(CC),))
 $(eval $(call flavour,libfuzzer,$(CLANG),,-fsanitize=fuzzer-no-link))
 $(eval $(call flavour,asan,$(CLANG),$(SAN),-fsanitize=fuzzer-no-link))
 $(eval $(call flavour,afl,$(AFL_CC),,,$(CLANG)))
+$(eval $(call flavour,cmplog,AFL_LLVM_CMPLOG=1 $(AFL_CC),))
 $(eval $(call link,build/replay,cc,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
 $(eval $(call link,build/libfuzzer,libfuzzer,fuzz,$(LIB),-fsanitize=fuzzer,$(LIBS)))
 $(eval $(call link,build/asan,asan,fuzz,$(LIB),-fsanitize=fuzzer,$(LIBS)))
 $(eval $(call link,build/afl,afl,fuzz,fuzz/replay.c $(LIB),,$(LIBS)))
+# AFL++ sees what the guided parts compare, too; the others are the same.
+$(eval $(call link,build/cmplog,cmplog,fuzz,fuzz/replay.c $(filter $(GUIDE),$(LIB)),,$(LIBS),\
+  $(call objects,afl,$(filter-out $(GUIDE),$(LIB)))))
 
 build/precfuzz: $(call objects,cc,$(CLI) $(LIB)) build/obj/files
 	@echo '  link $@'
 	@$(compile_cc) $(filter %.o,$^) $(LIBS) -o $@
+
+# As ClusterFuzz, OSS-Fuzz and ClusterFuzzLite build them, with their compilers, flags and engine:
+# .clusterfuzzlite/build.sh.  What runs them has no library of ours.  All are linked statically but
+# libzip, of which distributions have no archive: it is beside the one target that reads .npz.
+# What is compiled without coverage is so here, too, whichever way they ask for it.
+ifdef LIB_FUZZING_ENGINE
+COVERAGE := $(filter -fsanitize=fuzzer-no-link -fsanitize-coverage=%,$(CFLAGS))
+override CFLAGS := $(filter-out $(COVERAGE),$(CFLAGS))
+PLAIN    := $(if $(filter afl honggfuzz,$(FUZZING_ENGINE)),$(CLANG),$(CC))
+OUTSIDE  := out-$(FUZZING_ENGINE)-$(SANITIZER)
+OUT_LIBS := -Wl,-Bstatic $(filter-out -lzip -lm -ldl,$(LIBS)) -Wl,-Bdynamic -Wl,--as-needed -lzip -lm -ldl
+$(eval $(call flavour,$(OUTSIDE),$(CC),,$(COVERAGE),$(PLAIN)))
+# A target takes of it what it uses.
+build/obj/$(OUTSIDE)/all.a: $(call objects,$(OUTSIDE),$(LIB)) build/obj/files
+	@rm -f $@
+	@ar rcs $@ $(filter %.o,$^)
+$(OUT)/%: build/obj/$(OUTSIDE)/fuzz/%.o build/obj/$(OUTSIDE)/all.a
+	@echo '  link $@'
+	@$(CXX) $(CXXFLAGS) $^ $(LIB_FUZZING_ENGINE) $(OUT_LIBS) \
+	  -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' -o $@
+.PHONY: out
+out: $(TARGETS:%=$(OUT)/%)
+endif
 
 # Targets that count which of their lines run: scripts/coverage.sh.
 $(eval $(call flavour,cov,$(CLANG),-fprofile-instr-generate -fcoverage-mapping))

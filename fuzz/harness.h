@@ -10,7 +10,8 @@
      PRECFUZZ_STRATEGIES  names, comma-separated, or one row as text
      PRECFUZZ_RULE        contract, graph, agree, torch, ulp:N, abs:X,rel:Y or nmse:X
      PRECFUZZ_ORACLE      certified (the default), mpfr, or both, which must agree
-     PRECFUZZ_KNOWN       a folder of findings that are known (regression.h) and do not abort
+     PRECFUZZ_KNOWN       a folder of findings that are known (regression.h) and do not abort, or
+                          several: A:B
      PRECFUZZ_STATS       a file for counters that all processes of a run share (counters.h) */
 #ifndef PF_HARNESS_H
 #define PF_HARNESS_H
@@ -28,10 +29,10 @@ pf_status pf_environment_read(pf_options *o, pf_error *e);
 pf_status pf_text_read(const char *path, char **out, size_t *size, pf_error *e);
 
 #define PF_KNOWN_LIST "known.txt"
-/* The known findings of a folder: the list FOLDER/known.txt and FOLDER/NAME.case for each entry.
-   PF_BAD_INPUT where there is no list, it is wrong, a case is missing or a file is of no entry;
-   "none" stands for an empty list. */
-pf_status pf_known_open(const char *folder, pf_regressions *out, pf_error *e);
+/* The known findings of folders with ':' between: the list FOLDER/known.txt and FOLDER/NAME.case
+   for each entry.  PF_BAD_INPUT where there is no list, it is wrong, a case is missing or a file is
+   of no entry; "none" stands for an empty list. */
+pf_status pf_known_open(const char *folders, pf_regressions *out, pf_error *e);
 /* FOLDER/NAME.case, to be freed; NULL: no memory. */
 char *pf_known_path(const char *folder, const char *name);
 

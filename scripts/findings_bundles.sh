@@ -5,7 +5,8 @@
 #
 # Where an entry's engine, version or processor is not here its bundle stays what it is; exit status 1
 # if one that should show did not.  Kernels for older processors are asked of oneDNN where the finding
-# shows on those alone.  PRECFUZZ names the program (build/precfuzz), BUNDLES the folder.
+# shows on those alone.  PRECFUZZ names the program (build/precfuzz), BUNDLES the folder, BUNDLE_SECONDS
+# (60) is for minimizing each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,9 +38,9 @@ make_bundle() # name
   local signature isa bundle
   signature=$(signature_of "$1")
   # once more for what memory's layout, another one each time, decides
-  for isa in '' '' '' AVX512_CORE AVX2; do
+  for isa in "" "" "" AVX512_CORE AVX2 SSE41; do
     rm -rf "$work/made"
-    env ${isa:+DNNL_MAX_CPU_ISA=$isa} "$program" triage --known none --engine "${signature%% *}" -o "$work/made" \
+    env ${isa:+DNNL_MAX_CPU_ISA=$isa} "$program" triage --known none --time-limit "${BUNDLE_SECONDS:-60}" --engine "${signature%% *}" -o "$work/made" \
       "$known/$1.case" >"$work/out" 2>"$work/err" || true
     bundle=$(bundle_of "$signature")
     [ -z "$bundle" ] || break

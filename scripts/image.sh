@@ -1,10 +1,17 @@
 #!/bin/bash
 # What the image does (Dockerfile).
 #
-#   fuzz [SECONDS]    fuzzes every engine that is there; for FUZZ_SECONDS (60) if nothing is said
+#   fuzz [SECONDS]    fuzzes every engine that is there, one after the other; for FUZZ_SECONDS (60) if
+#                     nothing is said
+#   fuzz --OPTION...  for hours or days, with options of continuous.sh; so it is without a word, too,
+#                     where a volume is at /findings
+#   ci [OPTION...]    known findings, then fuzzing for --seconds (300): ci.sh
 #   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy); where /tmp
 #                     is a file system of its own, programs must be allowed there (--tmpfs /tmp:exec)
 #   isas ENGINE ...   one library under each instruction set (isas.sh)
+#   programs [NAME...]  do the programs of docs/findings/ show what they should, without precfuzz?  The
+#                     table goes to programs.md in /data (findings_programs.sh)
+#   hosts ARGUMENT...  AFL++ alone, as one host of many (afl_hosts.sh)
 #   COMMAND...        is one of precfuzz's
 #
 # Exit status: as the commands'; 2: wrong usage.
@@ -13,7 +20,7 @@ home=$(realpath "$(dirname "$0")/..")
 
 usage()
 {
-  printf 'precfuzz: %s\nusage: fuzz [SECONDS] | test [FILE...] | isas ENGINE ... | COMMAND... of precfuzz\n' "$1" >&2
+  printf 'precfuzz: %s\nusage: fuzz [SECONDS | --OPTION...] | ci [--OPTION...] | test [FILE...] | isas ENGINE ... | programs [NAME...] | hosts ... | COMMAND... of precfuzz\n' "$1" >&2
   exit 2
 }
 
@@ -27,8 +34,19 @@ kept()
   fi
 }
 
-do_fuzz() # [seconds]
+# Where a run is kept that is gone on with.
+findings()
 {
+  if [ -w /findings ]; then echo /findings; else echo "$(kept)/findings"; fi
+}
+
+do_ci() { exec "$home/scripts/ci.sh" --findings "$(findings)" "$@"; }
+
+do_fuzz() # [seconds], or options
+{
+  if [[ ${1:-} = --* ]] || { [ $# = 0 ] && mountpoint -q /findings; }; then
+    exec "$home/scripts/continuous.sh" --findings "$(findings)" "$@"
+  fi
   local seconds=${1:-${FUZZ_SECONDS:-60}}
   [ $# -le 1 ] || usage 'fuzz: one number of seconds'
   [[ $seconds =~ ^[1-9][0-9]{0,7}$ ]] || usage "fuzz: '$seconds' is no number of seconds"
@@ -59,7 +77,16 @@ do_isas() # engine...
   exec "$home/scripts/isas.sh" "$@"
 }
 
+do_programs() # [name...]
+{
+  [ -w . ] && PAGE=$PWD/programs.md || PAGE=/dev/null
+  export PAGE
+  exec "$home/scripts/findings_programs.sh" "$@"
+}
+
+do_hosts() { exec "$home/scripts/afl_hosts.sh" "$@"; }  # target seconds folder option...
+
 case ${1:-fuzz} in
-  fuzz | test | isas) "do_${1:-fuzz}" "${@:2}" ;;
+  fuzz | ci | test | isas | programs | hosts) "do_${1:-fuzz}" "${@:2}" ;;
   *) exec "$home/build/precfuzz" "$@" ;;
 esac

@@ -38,6 +38,8 @@ look()
   has "$AFL_CC" && has afl-fuzz || missing+=(afl++)
   has jq || missing+=(jq)
   has gnuplot || missing+=(gnuplot-nox)
+  has zip || missing+=(zip)
+  has unzip || missing+=(unzip)
   has protoc-c || missing+=(protobuf-c-compiler)
   has_validator || missing+=(python3-jsonschema)
   if has "$CC"; then

@@ -105,7 +105,7 @@ search() # engine fault
   } >"$folder/$1.says" 2>&1
   cat "$folder/$1.says"  # at once, as others print too
 }
-export -f plant judge seeds least shows seeds_without run_libfuzzer run_afl search
+export -f plant judge seeds least shows seeds_without libfuzzer_options run_libfuzzer run_afl search
 
 [ $# -gt 0 ] || mapfile -t faults < <(all_faults)
 [ $# = 0 ] || faults=("$@")

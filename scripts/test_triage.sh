@@ -18,7 +18,7 @@ faults=(M13 M15 M17 M20 M33)
 export folder seconds
 
 files() { find "$1" -type f ! -name README.txt 2>/dev/null | wc -l; }
-export -f files run_libfuzzer run_afl
+export -f files libfuzzer_options run_libfuzzer run_afl
 
 # libFuzzer ends at each finding: it is started again.
 collect() # fuzzer fault how-many

@@ -7,11 +7,22 @@ static pf_status (*const writers[PF_EMIT_TARGETS])(const pf_emitter *m, pf_error
   [PF_EMIT_C] = pf_emit_c,
 };
 
-pf_status pf_emit(const pf_problem *p, pf_emit_target t, const char *engine, pf_arena *a, FILE *to,
-                  pf_error *e)
+void pf_emit_quoted(FILE *to, const char *text, size_t length)
 {
-  pf_emitter m = {.problem = p, .what = p->what, .engine = engine, .arena = a, .to = to};
+  fputc('"', to);
+  for (size_t i = 0; i < length; i++)
+    if (text[i] >= ' ' && text[i] < 0x7f && text[i] != '"' && text[i] != '\\')
+      fputc(text[i], to);
+    else
+      fprintf(to, "\\%03o", (unsigned char)text[i]);
+  fputc('"', to);
+}
+
+pf_status pf_emit(const pf_problem *p, const pf_emit_wish *w, pf_arena *a, FILE *to, pf_error *e)
+{
+  pf_emitter m = {.problem = p, .what = p->what, .engine = w->engine,
+                  .environment = w->environment, .arena = a, .to = to};
   if (pf_tensor_case_list(p, a, &m.tensors))
     return pf_fail(e, PF_NO_MEMORY, 0, "not enough memory for the case's tensors");
-  return writers[t](&m, e);
+  return writers[w->target](&m, e);
 }

@@ -14,11 +14,17 @@ typedef enum pf_emit_target {
   PF_EMIT_TARGETS
 } pf_emit_target;
 
-/* engine: PF_EMIT_C, the name under which an engine is opened, "onednn:runtime"; else unused.  What
-   tensors take is in the arena, the program goes to `to`, whose errors are the caller's to see.
+typedef struct pf_emit_wish {
+  pf_emit_target target;
+  const char *engine;  /* PF_EMIT_C: the name under which it is opened, "onednn:runtime"; else unused */
+  /* "NAME=VALUE"s, the last behind them NULL: what libraries choose their kernels by, which the
+     program sets for itself where it is not set; NULL: nothing. */
+  const char *const *environment;
+} pf_emit_wish;
+
+/* What tensors take is in the arena, the program goes to `to`, whose errors are the caller's to see.
    PF_NO_MEMORY; PF_UNSUPPORTED, with the reason, where the target has no call for the case: nothing
    is written then. */
-pf_status pf_emit(const pf_problem *p, pf_emit_target t, const char *engine, pf_arena *a, FILE *to,
-                  pf_error *e);
+pf_status pf_emit(const pf_problem *p, const pf_emit_wish *w, pf_arena *a, FILE *to, pf_error *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* A case as a program in C that calls a library's own interface: what it is made of, and how it
-   prints what came out.  What stands behind the product in a row (a bias that is added to a
+/* A case as a program in C that calls a library's own interface: operands, exact values, and how it
+   is compiled.  What stands behind the product in a row (a bias that is added to a
    finished result, say) is no part of it. */
 #include "emit_c.h"
 
@@ -21,6 +21,9 @@ const pf_emit_interface pf_emit_interfaces[] = {
   {"onednn", "dnnl.h", "-ldnnl", pf_emit_onednn},
   {"onnxruntime", "onnxruntime_c_api.h", "-I/usr/include/onnxruntime -lonnxruntime",
    pf_emit_onnxruntime},
+  /* without the package that has the plain name: its headers are C++ */
+  {"torch", NULL, "-l:libtorch_cpu.so.2.6", pf_emit_torch},
+  {"inductor", NULL, NULL, NULL},
   {"xnnpack", "xnnpack.h", "-lXNNPACK -lpthreadpool -lpthread", pf_emit_xnnpack},
   {NULL, NULL, NULL, NULL}
 };
@@ -119,8 +122,8 @@ static const pfe_tensor *addend(const pfe_call *c)
   return c->tensor[addend_role(c) == PF_C ? PFE_C : PFE_BIAS];
 }
 
-static void print_index(FILE *to, const char *name, const pfe_tensor *t, const char *row,
-                        const char *column)
+void pf_emit_index(FILE *to, const char *name, const pfe_tensor *t, const char *row,
+                   const char *column)
 {
   fprintf(to, "%s[%s_batch[b] + %lld * %s + %lld * %s]", name, name, (long long)t->row_stride, row,
           (long long)t->column_stride, column);
@@ -133,9 +136,9 @@ void pf_emit_start(const pf_emit_call *c)
     return;
   fputs("  for (long b = 0; b < BATCHES; b++)\n    for (long m = 0; m < M; m++)\n"
         "      for (long n = 0; n < N; n++)\n        ", c->to);
-  print_index(c->to, "out", c->call->out, "m", "n");
+  pf_emit_index(c->to, "out", c->call->out, "m", "n");
   fputs(" = ", c->to);
-  print_index(c->to, "z", z, "m", "n");
+  pf_emit_index(c->to, "z", z, "m", "n");
   fputs(";\n", c->to);
 }
 
@@ -145,14 +148,14 @@ static void print_copy(const pf_emit_call *c, const char *name, const pfe_tensor
   fprintf(c->to, "  for (long b = 0; b < BATCHES; b++)\n    for (long i = 0; i < %s; i++)\n"
           "      for (long j = 0; j < %s; j++)\n        ", rows, columns);
   if (back)
-    print_index(c->to, name, t, "i", "j");
+    pf_emit_index(c->to, name, t, "i", "j");
   else
     fprintf(c->to, "dense_%s[(b * %s + i) * %s + j]", name, rows, columns);
   fputs(" = ", c->to);
   if (back)
     fprintf(c->to, "dense_%s[(b * %s + i) * %s + j]", name, rows, columns);
   else
-    print_index(c->to, name, t, "i", "j");
+    pf_emit_index(c->to, name, t, "i", "j");
   fputs(";\n", c->to);
 }
 
@@ -187,9 +190,9 @@ static void print_exact(const pf_emit_call *c)
         "static double exact(long b, long m, long n)\n{\n  __float128 v = 0;\n"
         "  for (long k = 0; k < K; k++)\n    v += (__float128)", c->to);
   fprintf(c->to, "%s(", pf_dtype_of((pf_dtype)call->tensor[PFE_X]->dtype)->name);
-  print_index(c->to, "x", call->tensor[PFE_X], "m", "k");
+  pf_emit_index(c->to, "x", call->tensor[PFE_X], "m", "k");
   fprintf(c->to, ") * %s(", pf_dtype_of((pf_dtype)call->tensor[PFE_Y]->dtype)->name);
-  print_index(c->to, "y", call->tensor[PFE_Y], "k", "n");
+  pf_emit_index(c->to, "y", call->tensor[PFE_Y], "k", "n");
   fputs(");\n", c->to);
   if (has_c) {
     fputs("  v *= ", c->to);
@@ -200,51 +203,27 @@ static void print_exact(const pf_emit_call *c)
     fputs("  v += ", c->to);
     pf_emit_constant(c->to, has_c ? call->beta : 1);
     fprintf(c->to, " * (__float128)%s(", pf_dtype_of((pf_dtype)z->dtype)->name);
-    print_index(c->to, "z", z, "m", "n");
+    pf_emit_index(c->to, "z", z, "m", "n");
     fputs(");\n", c->to);
   }
   fputs("  return (double)v;\n}\n\n", c->to);
 }
 
-static const char distance[] =
-    "static double distance(double got, double v)\n{\n"
-    "  return got == v || (got != got && v != v) ? 0 : got - v == got - v ? fabs(got - v) : "
-    "INFINITY;\n}\n\n";
-
-/* The elements that are furthest off, and what was written between them. */
-static void print_main(const pf_emit_call *c)
+/* How it is compiled, and what it includes. */
+static void print_start(const pf_emit_call *c, const pf_emit_interface *i)
 {
-  const char *dtype = pf_dtype_of((pf_dtype)c->call->out->dtype)->name;
-  const unsigned long long marker =
-      pf_marker_bits((pf_dtype)c->call->out->dtype);
-  fprintf(c->to,
-          "int main(void)\n{\n"
-          "  setvbuf(stdout, NULL, _IOLBF, 0);  /* the library may die */\n"
-          "  enum { STORED = sizeof out_storage / sizeof *out_storage, COUNT = BATCHES * M * N };\n"
-          "  static char is_element[STORED], shown[COUNT + 1];\n"
-          "  for (long i = 0; i < STORED; i++)\n    out_storage[i] = 0x%llx;\n"
-          "  const int status = run();\n"
-          "  if (status)\n    printf(\"refused: status %%d\\n\", status);\n"
-          "  for (int line = 0; line < 8 && line < COUNT && !status; line++) {\n"
-          "    double most = -1, got = 0, wanted = 0;\n    long worst = 0, i = 0;\n"
-          "    for (long b = 0; b < BATCHES; b++)\n      for (long m = 0; m < M; m++)\n"
-          "        for (long n = 0; n < N; n++, i++) {\n          const double g = %s(", marker,
-          dtype);
-  print_index(c->to, "out", c->call->out, "m", "n");
-  fputs("), v = exact(b, m, n);\n          is_element[&", c->to);
-  print_index(c->to, "out", c->call->out, "m", "n");
-  fprintf(c->to,
-          " - out_storage] = 1;\n"
-          "          if (!shown[i] && distance(g, v) > most)\n"
-          "            most = distance(g, v), got = g, wanted = v, worst = i;\n        }\n"
-          "    shown[worst] = 1;\n"
-          "    printf(\"element %%ld: exact %%.9g (%%a)\\n  got %%.9g (%%a)\\n\", worst, wanted, "
-          "wanted, got, got);\n  }\n"
-          "  for (long i = 0; i < STORED && COUNT; i++)\n"
-          "    if (!is_element[i] && out_storage[i] != 0x%llx)\n"
-          "      printf(\"wrote outside its output: %%ld elements from the first\\n\", "
-          "i - (long)(out - out_storage));\n"
-          "  return status != 0;\n}\n", marker);
+  fputs("\n   cc -std=gnu11 case.c -o case ", c->to);
+  if (c->path_length) {
+    const char *slash = memrchr(c->library, '/', (size_t)c->path_length);
+    fprintf(c->to, "%.*s -Wl,-rpath,%.*s", c->path_length, c->library,
+            (int)(slash - c->library), c->library);
+  } else {
+    fputs(i->link, c->to);
+  }
+  fputs(" -lm && ./case */\n#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n"
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\n", c->to);
+  if (i->include)
+    fprintf(c->to, "#include <%s>\n\n", i->include);
 }
 
 static const char *write_program(const pf_emit_call *c, const pf_emit_interface *i)
@@ -253,10 +232,8 @@ static const char *write_program(const pf_emit_call *c, const pf_emit_interface 
   fprintf(c->to, "/* %s by %s%s%s: what it answers, and what is exact.\n   ",
           pf_graph_of(c->m->what->graph)->torch, i->engine, c->mode[0] ? ":" : "", c->mode);
   pf_tensor_case_print(c->m->what, c->to);
-  fprintf(c->to, "\n   cc -std=gnu11 case.c -o case %s -lm && ./case */\n#include <math.h>\n"
-          "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-          "#include <%s>\n\n"
-          "enum { BATCHES = %lld, M = %lld, N = %lld, K = %lld };\n\n", i->link, i->include,
+  print_start(c, i);
+  fprintf(c->to, "enum { BATCHES = %lld, M = %lld, N = %lld, K = %lld };\n\n",
           (long long)call->batches, (long long)call->m, (long long)call->n, (long long)call->k);
   fputs("/* Encodings; what belongs to no element is NaN. */\n", c->to);
   print_operand(c, "x", PF_X, call->tensor[PFE_X]);
@@ -268,17 +245,23 @@ static const char *write_program(const pf_emit_call *c, const pf_emit_interface 
   print_loads(call, c->to);
   print_exact(c);
   const char *why = i->write(c);
-  fputs(distance, c->to);
-  print_main(c);
+  pf_emit_main(c);
   return why;
 }
 
 /* --- the call ------------------------------------------------------------------------------ */
 
-static const pf_emit_interface *find(const char *engine, const char **mode)
+/* "onednn:MODE", "onednn:/PATH", "onednn:/PATH:MODE". */
+static const pf_emit_interface *find(const char *engine, pf_emit_call *c)
 {
   const size_t length = strcspn(engine, ":");
-  *mode = engine[length] ? engine + length + 1 : "";
+  c->mode = engine[length] ? engine + length + 1 : "";
+  if (strchr(c->mode, '/')) {
+    const char *colon = strrchr(c->mode, ':');
+    c->library = c->mode;
+    c->path_length = (int)(colon ? (size_t)(colon - c->mode) : strlen(c->mode));
+    c->mode = colon ? colon + 1 : "";
+  }
   for (const pf_emit_interface *i = pf_emit_interfaces; i->engine; i++)
     if (strlen(i->engine) == length && !memcmp(i->engine, engine, length))
       return i;
@@ -317,7 +300,7 @@ static const char *no_program(const pfe_call *c)
 pf_status pf_emit_c(const pf_emitter *m, pf_error *e)
 {
   pf_emit_call c = {.m = m};
-  const pf_emit_interface *i = find(m->engine, &c.mode);
+  const pf_emit_interface *i = find(m->engine, &c);
   pf_plan plan;
   pf_output out;
   pf_public_call public;
@@ -326,6 +309,9 @@ pf_status pf_emit_c(const pf_emitter *m, pf_error *e)
   if (!i)
     return pf_fail(e, PF_UNSUPPORTED, 0, "no program in C is written for engine '%.40s'",
                    m->engine);
+  if (!i->write)
+    return pf_fail(e, PF_UNSUPPORTED, 0, "PyTorch compiles %s's graphs, and so the script for "
+                   "PyTorch shows what they do", i->engine);
   PF_TRY(plan_call(m->problem, m->arena, &plan, &out, &public, e));
   c.call = &public.call;
   const char *why = no_program(c.call);

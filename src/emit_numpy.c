@@ -66,10 +66,8 @@ pf_status pf_emit_numpy(const pf_emitter *m, pf_error *e)
     if (m->what->operand[r].scale.kind > PF_SCALE_TENSOR)
       return pf_fail(e, PF_UNSUPPORTED, 0, "%s: NumPy has no product with scales by %s",
                      pf_role_name(r), pf_scale_kind_name(m->what->operand[r].scale.kind));
-  pf_emit_head(m, "what NumPy answers, and what is exact");
-  fputs("import math, numpy as np\n"
-        "from fractions import Fraction\n"
-        "def tensor(dtype, sizes, strides, offset, storage):\n"
+  pf_emit_head(m, "what NumPy answers, and what is exact", "numpy as np");
+  fputs("def tensor(dtype, sizes, strides, offset, storage):\n"
         "    data = np.frombuffer(bytearray.fromhex(storage), dtype)[offset:]\n"
         "    return np.lib.stride_tricks.as_strided(data, sizes, "
         "[s * data.itemsize for s in strides])\n", m->to);

@@ -10,6 +10,7 @@ typedef struct pf_emitter {
   const pf_case *what;
   pf_case_tensors tensors;
   const char *engine;
+  const char *const *environment;
   pf_arena *arena;
   FILE *to;
 } pf_emitter;
@@ -18,6 +19,9 @@ typedef struct pf_emitter {
 pf_status pf_emit_pytorch(const pf_emitter *m, pf_error *e);
 pf_status pf_emit_numpy(const pf_emitter *m, pf_error *e);
 pf_status pf_emit_c(const pf_emitter *m, pf_error *e);
+
+/* A string of C or Python. */
+void pf_emit_quoted(FILE *to, const char *text, size_t length);
 
 /* --- Python (emit_python.c) ---------------------------------------------------------------- */
 
@@ -34,8 +38,8 @@ typedef struct pf_emit_module {
 void pf_emit_sizes(FILE *to, int rank, const int64_t *size);
 /* As Python reads it back exactly; without a fraction where whole is asked and right. */
 void pf_emit_number(FILE *to, double value, bool whole);
-/* The comment at the top: what the script is of. */
-void pf_emit_head(const pf_emitter *m, const char *says);
+/* The top: a comment on what the script is of, imports, "np" say, behind the environment. */
+void pf_emit_head(const pf_emitter *m, const char *says, const char *module);
 /* x = tensor(DTYPE, SIZES, STRIDES, OFFSET, HEX), and so on.  c of a call in place is a function
    that makes it anew. */
 void pf_emit_operands(const pf_emitter *m, const pf_emit_module *module);

@@ -26,11 +26,30 @@ void pf_emit_number(FILE *to, double value, bool whole)
     fprintf(to, "float.fromhex(\"%a\")", value);
 }
 
-void pf_emit_head(const pf_emitter *m, const char *says)
+/* Before modules are imported, as their libraries read it when they are loaded. */
+static void print_environment(const pf_emitter *m)
+{
+  const char *const *v = m->environment;
+  fputs("\nos.environ.update({", m->to);
+  for (; *v; v++) {
+    const size_t name = strcspn(*v, "=");
+    pf_emit_quoted(m->to, *v, name);
+    fputs(": ", m->to);
+    pf_emit_quoted(m->to, *v + name + 1, strlen(*v + name + 1));
+    fputs(", ", m->to);
+  }
+  fputs("**os.environ})\n", m->to);
+}
+
+void pf_emit_head(const pf_emitter *m, const char *says, const char *module)
 {
   fprintf(m->to, "# %s: %s.\n# ", pf_graph_of(m->what->graph)->torch, says);
   pf_tensor_case_print(m->what, m->to);
-  fputc('\n', m->to);
+  const bool sets = m->environment && m->environment[0];
+  fprintf(m->to, "\nimport math%s%s", sets ? ", os" : "", strcmp(module, "torch") ? "" : ", sys");
+  if (sets)
+    print_environment(m);
+  fprintf(m->to, "%s%s\nfrom fractions import Fraction\n", sets ? "import " : ", ", module);
 }
 
 /* --- operands ------------------------------------------------------------------------------ */
@@ -184,9 +203,8 @@ static const char specials[] =
 
 static const char report[] =
     "def error(got, v):\n"
-    "    finite = math.isfinite(got) and isinstance(v, Fraction)\n"
-    "    return abs(Fraction(got) - v) if finite else 0 if got == v or got != got and v != v "
-    "else math.inf\n"
+    "    return 0 if got == v or got != got and v != v else abs(Fraction(got) - v) "
+    "if math.isfinite(got - v) else math.inf\n"
     "show = lambda v: f\"{float(v):.9g} ({float(v).hex()})\"\n";
 
 /* The last two lines of a script. */

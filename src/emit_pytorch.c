@@ -55,10 +55,22 @@ static void print_product(const pf_emitter *m)
 static const char *addmm_name(const pf_case *c)
 {
   const int x = c->operand[PF_X].rank, y = c->operand[PF_Y].rank;
-  return x == 2 && y == 2   ? "addmm"
-         : x == 2 && y == 1 ? "addmv"
-         : x == 3 && y == 3 ? "baddbmm"
-                            : NULL;
+  return x == 2 && y == 2                            ? "addmm"
+         : x == 2 && y == 1                          ? "addmv"
+         : x + y >= 5 && x <= 3 && y <= 3 && y >= 2  ? "baddbmm"
+                                                     : NULL;
+}
+
+/* An operand of addmm_name's call; to baddbmm with all batches, if it has not got them. */
+static void print_matrix(const pf_emitter *m, pf_role role, pf_dtype t)
+{
+  const pf_shape *s = &m->problem->shape;
+  const bool is_x = role == PF_X;
+  print_as(m, role, t);
+  if (!strcmp(addmm_name(m->what), "baddbmm") &&
+      (m->what->operand[role].rank < 3 || m->what->operand[role].dim[0] != s->batches))
+    fprintf(m->to, ".expand(%" PRId64 ", %" PRId64 ", %" PRId64 ")", s->batches,
+            is_x ? s->m : s->k, is_x ? s->k : s->n);
 }
 
 /* "c, x, y, beta=1.0, alpha=2.0", or what it is where PyTorch has no such call. */
@@ -82,9 +94,9 @@ static void print_addmm(const pf_emitter *m)
     print_as(m, PF_C, t);
     fputs(", ", m->to);
   }
-  print_as(m, PF_X, t);
+  print_matrix(m, PF_X, t);
   fputs(", ", m->to);
-  print_as(m, PF_Y, t);
+  print_matrix(m, PF_Y, t);
   fputs(", beta=", m->to);
   pf_emit_number(m->to, c->beta, is_integer(t));
   fputs(", alpha=", m->to);
@@ -186,12 +198,10 @@ static void print_function(const pf_emitter *m)
 pf_status pf_emit_pytorch(const pf_emitter *m, pf_error *e)
 {
   (void)e;
-  pf_emit_head(m, "what backends of PyTorch answer, and what is exact");
-  fputs("import math, sys, torch\n"
-        "from fractions import Fraction\n"
-        "def tensor(dtype, sizes, strides, offset, storage):\n"
-        "    data = torch.tensor(list(bytes.fromhex(storage)), dtype=torch.uint8)\n"
-        "    return data.view(dtype).as_strided(sizes, strides, offset)\n", m->to);
+  pf_emit_head(m, "what backends of PyTorch answer, and what is exact", "torch");
+  fputs("def tensor(dtype, sizes, strides, offset, storage):\n"
+        "    return torch.tensor([*bytes.fromhex(storage)], dtype=torch.uint8).view(dtype)"
+        ".as_strided(sizes, strides, offset)\n", m->to);
   pf_emit_operands(m, &torch);
   print_function(m);
   fputs("answers = {}\n"

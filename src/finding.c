@@ -141,6 +141,10 @@ void pf_options_narrow(pf_options *o, const pf_result *r)
 {
   pf_strategy kept[2];
   int n = 0;
+  o->engine[0] = r->engine;
+  o->engine_count = 1;
+  if (pf_result_has_any_row(r))
+    return;
   const char *const name[2] = {r->strategy, r->rule.kind == PF_RULE_AGREE ? r->against : NULL};
   for (int i = 0; i < 2 && name[i]; i++) {
     pf_strategy *s = &kept[n++];
@@ -152,6 +156,9 @@ void pf_options_narrow(pf_options *o, const pf_result *r)
   }
   memcpy(o->strategy, kept, (size_t)n * sizeof *kept);
   o->strategy_count = n;
-  o->engine[0] = r->engine;
-  o->engine_count = 1;
+}
+
+bool pf_result_has_any_row(const pf_result *r)
+{
+  return r->engine->whole_graph && r->run && !r->run->claims && r->rule.kind != PF_RULE_AGREE;
 }

@@ -36,6 +36,9 @@ typedef struct pf_finding_filter {
 pf_status pf_finding_look(pf_session *s, const pf_case *c, const pf_finding *wanted,
                           const pf_finding_filter *filter, bool *shown);
 
+/* Is the result of an engine that takes whole cases and names no row?  Then all rows decide whether
+   it is a finding, as it is one where none fits, and the one that is named is but the closest. */
+bool pf_result_has_any_row(const pf_result *r);
 /* Options that run no more than this result takes: its engine, its strategies. */
 void pf_options_narrow(pf_options *o, const pf_result *r);
 

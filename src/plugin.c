@@ -355,6 +355,12 @@ pf_status pf_plugin_open(const char *spec, const pf_plugin_options *options, pf_
   return pf_plugin_open_here(spec, options, out, e);
 }
 
+void pf_plugin_renew(pf_plugin *p)
+{
+  if (p->remote)
+    pf_remote_renew(p->remote);
+}
+
 void pf_plugin_close(pf_plugin *p)
 {
   if (!p)

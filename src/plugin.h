@@ -32,6 +32,9 @@ pf_status pf_plugin_open(const char *spec, const pf_plugin_options *options, pf_
    0, or 1 where it could not be opened or what came was no frame. */
 int pf_plugin_serve(const char *spec, const pf_plugin_options *options, int in, int out);
 void pf_plugin_close(pf_plugin *p);
+/* An engine in another process begins anew, without what earlier calls left in it; others stay as
+   they are. */
+void pf_plugin_renew(pf_plugin *p);
 
 /* What everybody else sees; lives as long as the plug-in. */
 const pf_engine *pf_plugin_engine(const pf_plugin *p);

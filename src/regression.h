@@ -25,6 +25,7 @@
 #include "report.h"
 
 typedef struct pf_regression {
+  const char *folder;     /* of the list and its cases; NULL: whoever read the text did not say */
   const char *name;       /* letters, digits and "_-+." */
   int line;               /* of [NAME], from 1 */
   const char *signature;  /* whole, and its words */
@@ -40,10 +41,11 @@ typedef struct pf_regressions {
   pf_arena memory;        /* of entries and texts */
 } pf_regressions;
 
-/* file: what errors call the text, "FILE:LINE: why".  PF_BAD_INPUT or PF_NO_MEMORY; there is
-   nothing to be freed then. */
+/* Adds the entries of a text to a list, which is all 0 at first; a name may be in several texts.
+   file: what errors call the text, "FILE:LINE: why".  PF_BAD_INPUT or PF_NO_MEMORY; there is
+   nothing to be freed then, whatever the list held. */
 pf_status pf_regressions_parse(const char *file, const char *text, size_t size,
-                               pf_regressions *out, pf_error *e);
+                               pf_regressions *list, pf_error *e);
 void pf_regressions_free(pf_regressions *list);
 
 /* The first entry that the result is one of; NULL where it is none, or no finding. */

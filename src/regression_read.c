@@ -12,6 +12,7 @@ typedef struct pf_list_reader {
   int line;
   pf_error *error;
   pf_regressions *list;
+  size_t first;          /* entry of this text */
   pf_regression *entry;  /* that is being read; NULL before the first */
   char *tail;            /* end of the value that a line may go on with; NULL */
 } pf_list_reader;
@@ -123,9 +124,9 @@ static pf_status begin_entry(pf_list_reader *p, char *text)
   const char *name = text + 1;
   if (!is_name(name))
     return bad(p, p->line, "'%.100s' is no name of a case: letters, digits and \"_-+.\"", name);
-  const pf_regression *before = pf_regressions_named(p->list, name);
-  if (before)
-    return bad(p, p->line, "[%s] is there already, in line %d", name, before->line);
+  for (size_t i = p->first; i < p->list->count; i++)
+    if (!strcmp(p->list->entry[i].name, name))
+      return bad(p, p->line, "[%s] is there already, in line %d", name, p->list->entry[i].line);
   p->entry = &p->list->entry[p->list->count++];
   *p->entry = (pf_regression){.name = name, .line = p->line};
   return PF_OK;
@@ -210,23 +211,25 @@ static pf_status read_all(pf_list_reader *p, char *text)
 }
 
 pf_status pf_regressions_parse(const char *file, const char *text, size_t size,
-                               pf_regressions *out, pf_error *e)
+                               pf_regressions *list, pf_error *e)
 {
-  pf_list_reader p = {.file = file, .line = 0, .error = e, .list = out};
-  *out = (pf_regressions){0};
-  size_t most = 1;
+  pf_list_reader p = {.file = file, .error = e, .list = list, .first = list->count};
+  size_t most = list->count + 1;
   for (size_t i = 0; i < size; i++)
     most += text[i] == '[';
-  char *copy = pf_alloc(&out->memory, size + 1);
-  out->entry = pf_alloc_array(&out->memory, most, sizeof *out->entry);
+  char *copy = pf_alloc(&list->memory, size + 1);
+  pf_regression *entry = pf_alloc_array(&list->memory, most, sizeof *entry);
   pf_status status = PF_OK;
-  if (!copy || !out->entry)
+  if (entry && list->count)
+    memcpy(entry, list->entry, list->count * sizeof *entry);
+  list->entry = entry;
+  if (!copy || !entry)
     status = pf_fail(e, PF_NO_MEMORY, 0, "out of memory");
   else if (memchr(text, 0, size))
     status = bad(&p, 1, "it holds bytes that are 0: no text");
   else
     status = read_all(&p, memcpy(copy, text, size));
   if (status)
-    pf_regressions_free(out);
+    pf_regressions_free(list);
   return status;
 }

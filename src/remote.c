@@ -16,6 +16,7 @@ struct pf_remote {
   uint8_t *packed;     /* the data of a call */
   size_t packed_size;
   bool died;
+  bool called;         /* since the process began */
   pf_wire_seen seen;
   char said[PF_CHILD_SAID];
   int threads;
@@ -117,6 +118,7 @@ static pfe_status start(pf_remote *r, pfe_engine *engine, pfe_info *info, char t
 {
   char end[80];
   pf_error e = {0};
+  r->called = false;
   if (pf_child_start(&r->child, &r->how, &e)) {
     pf_child_end(&r->child, true, end);
     snprintf(text, 192, "%.180s", e.text);
@@ -197,6 +199,7 @@ pfe_status pf_remote_run(void *state, const pfe_call *call, pfe_answer *answer)
   const pfe_status started = start_again(r, answer);
   if (started)
     return started;
+  r->called = true;
   pf_child_listen(&r->child);
   pf_wire_plan(call, &l);
   const uint8_t *data = pack(r, call, &l);
@@ -207,6 +210,14 @@ pfe_status pf_remote_run(void *state, const pfe_call *call, pfe_answer *answer)
   if (w)
     return give_up(r, w, &e, r->how.call_milliseconds, answer->text, sizeof answer->text);
   return take_result(r, call, &l, answer);
+}
+
+void pf_remote_renew(pf_remote *r)
+{
+  char end[80];
+  if (r->called)
+    pf_child_end(&r->child, true, end);
+  r->called = false;
 }
 
 bool pf_remote_died(const pf_remote *r)

@@ -26,6 +26,9 @@ pfe_status pf_remote_open(pf_remote *r, const pfe_request *request, pfe_engine *
 /* As pfe_engine has it; state is a pf_remote. */
 pfe_status pf_remote_run(void *state, const pfe_call *call, pfe_answer *answer);
 
+/* The next call begins with a new process, unless this one has had none. */
+void pf_remote_renew(pf_remote *r);
+
 /* Of the last call, or of the opening. */
 bool pf_remote_died(const pf_remote *r);
 const pf_wire_seen *pf_remote_seen(const pf_remote *r);

@@ -120,18 +120,20 @@ is_there() # engine
   "$program" emit --c --engine "$1" "$work/one.txt" -o "$work/case.c" && build_case 2>/dev/null
 }
 
-for engine in refblas openblas onednn onednn:runtime onednn:gemm onnxruntime xnnpack; do
+for engine in refblas openblas onednn onednn:runtime onednn:gemm onnxruntime xnnpack torch torch:bmm torch:linear; do
   if ! is_there "$engine"; then
     echo "skipped: emit --c --engine $engine: its library or header is not here" >&2
     continue
   fi
   check "$engine: a row by a column" program_is_right "$engine" \
     'matmul x=f32[1,5](7,1)+3 y=f32[5,1](3,1)'
-  [ "$engine" = xnnpack ] || check "$engine: with alpha and beta" program_is_right "$engine" \
+  [[ $engine = xnnpack || $engine = torch:linear ]] || check "$engine: with alpha and beta" program_is_right "$engine" \
     'addmm x=f32[1,5](7,1)+3 y=f32[5,1](3,1) c=f32[1,1] alpha=0.5 beta=-2'
   case $engine in
     onednn*) check "$engine: bf16" program_is_right "$engine" \
       'matmul_out_f32_add x=bf16[1,6] y=bf16[6,1] bias=f32[1] bias.bits=00000000' ;;
+    torch*) check "$engine: a bias" program_is_right "$engine" \
+      'linear x=bf16[1,6](7,1)+3 y=bf16[1,6] bias=bf16[1]' ;;
     xnnpack) check "$engine: f16" program_is_right "$engine" 'matmul x=f16[1,6] y=f16[6,1]' ;;
   esac
 done

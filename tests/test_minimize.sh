@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 3
 
 subject=minimize
 . tests/expect.sh
-cp "$root/build/plugin/fragile.so" .
+cp "$root"/build/plugin/{fragile,graphs}.so .
 
 case_of() { sed -n 's/^ *case *//p' out; }
 is_archive() { [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' ')" = 8970666361736500a ] || precfuzz show "$1" | grep -q '^form *archive'; }
@@ -101,6 +101,14 @@ expect 'one that is wrong at times' 0 "prints '^    case      matmul x=f32\[1,7\
   "prints '^    showed    [1-9][0-9]? of 20 tries\$'" "prints '^    shows     [0-9]+ of 20 tries\$'" \
   "! prints '^    showed    20 '"
 begin=$SECONDS
+run --engine ./fragile.so:remembers twelve -o remembers
+expect 'one whose answers depend on what it was asked before' 0 "prints 'case  *matmul x=f32\[2,7\] '" "prints 'shows  *20 of 20'" \
+  'precfuzz check -q --isolate --engine ./fragile.so:remembers remembers; [ $? = 1 ]'
+# Of all rows none fits: with one row alone, a case that another fits would do.
+precfuzz encode 'matmul_out_f32_add x=bf16[1,12] y=bf16[12,1] bias=f32[1] x.values=equal:3 y.values=equal:3' -o rows
+run --engine './graphs.so:rounds;off7' rows -o rows.out
+expect 'one that follows whichever row' 0 "prints 'case  *matmul_out_f32_add x=bf16\\[1,7\\] '" "! prints '--strategy'" \
+  "precfuzz check -q --engine './graphs.so:rounds;off7' rows.out; [ \$? = 1 ]"
 run --engine ./fragile.so:hangs --timeout 1 --time-limit 6 twelve -o hangs
 expect 'one that hangs' 0 "prints ' DIED\$'" "prints '^    at        no answer within  s\$'" \
   "prints ': time is up\$'" '[ $((SECONDS - begin)) -lt 20 ]' 'is_archive hangs'

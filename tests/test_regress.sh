@@ -276,11 +276,30 @@ target PRECFUZZ_ENGINES=fault:M13 PRECFUZZ_KNOWN=ours
 expect 'but not at a known one' 0 "prints '^ok tail'" '[ ! -s err ]'
 target PRECFUZZ_ENGINES=fault:M13 PRECFUZZ_KNOWN=none
 expect 'and none are none' 134
+mkdir others
+: >others/known.txt
+target PRECFUZZ_ENGINES=fault:M13 PRECFUZZ_KNOWN=others:ours
+expect 'nor at one of another list' 0 "prints '^ok tail'"
+target PRECFUZZ_KNOWN=others::ours
+expect 'a list without a name' 2 "says 'fuzz_matmul: /known.txt'"
 target PRECFUZZ_ENGINES=fault:M13 PRECFUZZ_KNOWN=ours PRECFUZZ_RULE=ulp:0
 expect 'nor do known ones hide others' 134 "says 'x=f32,y=f32 ulp:0 IMPOSSIBLE'"
 cp tail bad/tail.txt
 target PRECFUZZ_KNOWN=bad
 expect 'a list that is wrong' 2 "says 'fuzz_matmul: bad/tail.txt: no entry'"
+
+# --- several lists --------------------------------------------------------------------------------
+
+run regress --add another --known others:ours --reason x --signature 'fault:M13 matmul eager x=f32,y=f32 contract IMPOSSIBLE' tail
+expect 'the first of several lists is added to' 0 "prints '^others/another.case\$'" \
+  '[ -e others/another.case ]' '! grep -q another ours/known.txt'
+run regress --known ours:others
+expect 'all are replayed' 0 "prints '^OK +another'" "prints '^5 known findings: OK 5\$'"
+run check -q -e fault:M13 --known others:ours tail
+expect 'all are known' 0 "prints '0 findings, 4 known'"
+cp tail others/stray.case
+run regress ours:others
+expect 'each is checked' 2 "says 'others/stray.case: no entry of known.txt'"
 
 # --- where they are -------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ static void test_what_it_says(void **state)
       "reported = https://example.org/#1\n"
       "[two]\n" SIGNATURE "\n"
       "reason = other";
-  pf_regressions list;
+  pf_regressions list = {0};
   pf_error e = {0};
   (void)state;
   if (parse(text, &list, &e))
@@ -73,7 +73,7 @@ static void test_empty(void **state)
   static const char *const empty[] = {"", "\n", "# nothing\n\n   # yet"};
   (void)state;
   for (int i = 0; i < 3; i++) {
-    pf_regressions list;
+    pf_regressions list = {0};
     pf_error e = {0};
     assert_int_equal(parse(empty[i], &list, &e), PF_OK);
     assert_int_equal(list.count, 0);
@@ -125,7 +125,7 @@ static void test_what_is_no_list(void **state)
   };
   (void)state;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    pf_regressions list;
+    pf_regressions list = {0};
     pf_error e = {0};
     assert_int_equal(parse(wrong[i].text, &list, &e), PF_BAD_INPUT);
     if (!strstr(e.text, wrong[i].error))
@@ -137,7 +137,7 @@ static void test_what_is_no_list(void **state)
 static void test_zero_bytes_and_long_paths(void **state)
 {
   char path[400];
-  pf_regressions list;
+  pf_regressions list = {0};
   pf_error e = {0};
   (void)state;
   assert_int_equal(pf_regressions_parse("f", "[a]\0\n", 5, &list, &e), PF_BAD_INPUT);
@@ -146,6 +146,25 @@ static void test_zero_bytes_and_long_paths(void **state)
   strcpy(path + sizeof path - 12, "/known.txt");
   assert_int_equal(pf_regressions_parse(path, "[a]\n", 4, &list, &e), PF_BAD_INPUT);
   assert_non_null(strstr(e.text, "x/known.txt:1: [a] has no signature"));
+}
+
+/* A text is added to what others said before; only within one are names their own. */
+static void test_several_texts(void **state)
+{
+  pf_regressions list = {0};
+  pf_error e = {0};
+  (void)state;
+  assert_int_equal(parse("[a]\n" SIGNATURE REASON, &list, &e), PF_OK);
+  assert_int_equal(parse("\n[b]\n" SIGNATURE REASON "[a]\n" SIGNATURE REASON, &list, &e), PF_OK);
+  assert_int_equal(list.count, 3);
+  assert_string_equal(list.entry[0].name, "a");
+  assert_string_equal(list.entry[1].name, "b");
+  assert_int_equal(list.entry[1].line, 2);
+  assert_string_equal(list.entry[2].reason, "why");
+  assert_ptr_equal(pf_regressions_named(&list, "a"), &list.entry[0]);
+  assert_int_equal(parse("[c]\n" SIGNATURE REASON "[c]\n", &list, &e), PF_BAD_INPUT);
+  assert_non_null(strstr(e.text, "known.txt:4: [c] is there already, in line 1"));
+  assert_int_equal(list.count, 0);
 }
 
 /* --- results ------------------------------------------------------------------------------- */
@@ -178,7 +197,7 @@ static void make(made *m)
 static bool knows(const made *m, const char *signature, const char *rest)
 {
   char text[400];
-  pf_regressions list;
+  pf_regressions list = {0};
   pf_error e = {0};
   snprintf(text, sizeof text, "[before]\n" SIGNATURE REASON "[it]\nsignature = %s\n" REASON "%s\n",
            signature, rest);
@@ -267,7 +286,7 @@ static void test_surroundings(void **state)
 
 static void test_why_it_does_not_apply(void **state)
 {
-  pf_regressions list;
+  pf_regressions list = {0};
   pf_error e = {0};
   char why[100];
   made m;
@@ -290,7 +309,7 @@ static void test_why_it_does_not_apply(void **state)
 
 static void test_cases(void **state)
 {
-  pf_regressions list;
+  pf_regressions list = {0};
   pf_error e = {0};
   made m;
   (void)state;
@@ -334,6 +353,7 @@ int main(void)
     cmocka_unit_test(test_empty),
     cmocka_unit_test(test_what_is_no_list),
     cmocka_unit_test(test_zero_bytes_and_long_paths),
+    cmocka_unit_test(test_several_texts),
     cmocka_unit_test(test_signatures),
     cmocka_unit_test(test_surroundings),
     cmocka_unit_test(test_why_it_does_not_apply),

@@ -168,6 +168,12 @@ expect 'one that dies, one that is wrong, one that is wrong at times' 1 "prints 
   "prints '^    shows     [1-9][0-9]? of 20 tries\$'" 'ls worse | grep -q "^fragile_so_sometimes.*-sometimes\$"' '[ $(bundles worse) = 3 ]' 'whole worse' \
   'grep -q "^- shows: [0-9]* of 20 tries (of the file that was found: [0-9]* of 20)\$" worse/*sometimes/report.md' \
   'jq -e ".shows.tries == 20" worse/*sometimes/finding.json' 'grep -q "^- how: it died of signal" worse/*DIED*/report.md'
+DNNL_MAX_CPU_ISA=AVX2 run twelve.case -o remembering --engine ./fragile.so:remembers
+expect 'one whose answers depend on what it was asked before' 1 'whole remembering' '[ "$(jq -r .shows.times remembering/*/finding.json)" = 20 ]' \
+  'precfuzz check -q --isolate --engine ./fragile.so:remembers remembering/*/minimized.case; [ $? = 1 ]' 'grep -q "in a new process" remembering/*/report.md'
+expect 'what its programs need is in them' 1 'grep -qF "| environment | OMP_NUM_THREADS=1 DNNL_MAX_CPU_ISA=AVX2 |" remembering/*/report.md' \
+  'grep -q "^    DNNL_MAX_CPU_ISA=AVX2 precfuzz check " remembering/*/report.md' 'grep -q "^    python3 with_numpy.py\$" remembering/*/report.md' \
+  'grep -qF "{\"OMP_NUM_THREADS\": \"1\", \"DNNL_MAX_CPU_ISA\": \"AVX2\", **os.environ}" remembering/*/with_numpy.py'
 begin=$SECONDS
 run twelve.case -o hung --engine ./fragile.so:hangs --timeout 1 --time-limit 4
 expect 'one that hangs' 1 "prints ' DIED\$'" 'whole hung' '[ $(bundles hung) = 1 ]' '[ $((SECONDS - begin)) -lt 40 ]' \

@@ -69,6 +69,15 @@ void pf_cli_print_origin(const pf_case *c, FILE *to);
 /* As an index of torch: "bf16[32,7,1,8]", "(8,1)". */
 void pf_cli_print_dims(char open, int rank, const int64_t *dim, char close, FILE *to);
 
+/* --- variables of the environment (variables.c) ---------------------------------------------- */
+
+/* Those that decide which kernels libraries take, "NAME=VALUE", as far as they are set; the last is
+   NULL.  threads: how many, too, 1 unless that is set, for who is not precfuzz, which has an option
+   for that.  NULL: no memory. */
+const char *const *pf_variables_list(bool threads, pf_arena *a);
+/* As a shell has them before a command: "NAME=VALUE " for each; threads: how many, too. */
+void pf_variables_print(const char *const *list, bool threads, FILE *to);
+
 /* --- settings (settings.c) ----------------------------------------------------------------- */
 
 /* What runs and how it is judged, by options and environment. */
@@ -109,8 +118,8 @@ void pf_settings_print_command(const pf_settings *s, const pf_result *r, const c
 
 /* --- known findings (known.c) -------------------------------------------------------------- */
 
-/* Opens the folder of known findings: that of --known or PRECFUZZ_KNOWN, else the one that came with
-   the program, if any; sets known_folder.  An exit code. */
+/* Opens the folders of known findings: those of --known or PRECFUZZ_KNOWN, else the one that came
+   with the program, if any; sets known_folder.  An exit code. */
 int pf_settings_open_known(pf_settings *s);
 /* The entry that the result is one of; NULL. */
 const pf_regression *pf_settings_know(const pf_settings *s, const pf_result *r);

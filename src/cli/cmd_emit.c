@@ -68,16 +68,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static int emit(const pf_emit_command *c, const pf_case *what, pf_arena *a)
 {
+  const pf_emit_wish wish = {.target = (pf_emit_target)c->target, .engine = c->engine,
+                             .environment = pf_variables_list(c->target == PF_EMIT_C, a)};
   pf_problem p;
   pf_error e = {0};
   char *text = NULL;
   size_t size;
-  if (pf_problem_build(what, a, &p))
+  if (!wish.environment || pf_problem_build(what, a, &p))
     return pf_cli_fail(PF_EXIT_MACHINERY, "%s: out of memory", c->path);
   FILE *to = open_memstream(&text, &size);
   if (!to)
     return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
-  const pf_status status = pf_emit(&p, (pf_emit_target)c->target, c->engine, a, to, &e);
+  const pf_status status = pf_emit(&p, &wish, a, to, &e);
   const bool failed = ferror(to);
   int code = PF_EXIT_CLEAN;
   if (fclose(to) || failed)

@@ -28,7 +28,8 @@ static const struct argp_option options[] = {
   {.name = "model", .key = KEY_MODEL, .arg = "MODELS",
    .doc = "Only results that one of these models explains are the finding: 'daz daz+ftz'"},
   {.name = "known", .key = 'k', .arg = "FOLDER",
-   .doc = "Where known findings are.  Default: those that came with precfuzz", .group = 2},
+   .doc = "Where known findings are; of several, A:B, --add writes to the first.  Default: those "
+          "that came with precfuzz", .group = 2},
   {0}
 };
 
@@ -78,7 +79,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* --- results ------------------------------------------------------------------------------- */
 
-static void print_replay(const pf_regress_command *c, const pf_replay *r)
+static void print_replay(const pf_replay *r)
 {
   const pf_regression *k = r->entry;
   const char *engine = r->engine ? r->engine : r->why[0] ? "" : k->engine;
@@ -87,7 +88,7 @@ static void print_replay(const pf_regress_command *c, const pf_replay *r)
   if (r->outcome != PF_FIXED && r->outcome != PF_CHANGED)
     return;
   printf("    entry     %s/" PF_KNOWN_LIST ":%d\n    signature %s\n    reason    %s\n",
-         c->settings.known_folder, k->line, k->signature, k->reason);
+         k->folder, k->line, k->signature, k->reason);
   if (k->reported)
     printf("    reported  %s\n", k->reported);
   printf("    reproduce %s\n", r->command ? r->command : "");
@@ -103,7 +104,7 @@ static int code_of(const pf_replay *r)
 static int replay(pf_regress_command *c, const pf_regression *k)
 {
   pf_replay r;
-  char *path = pf_known_path(c->settings.known_folder, k->name);
+  char *path = pf_known_path(k->folder, k->name);
   if (!path)
     return pf_cli_fail(PF_EXIT_MACHINERY, "out of memory");
   pf_replay_case(&c->settings, k, path, PF_FORM_ARCHIVE, &r);
@@ -112,7 +113,7 @@ static int replay(pf_regress_command *c, const pf_regression *k)
   if (c->json_wanted)
     pf_json_put(&c->json, NULL, pf_replay_json(&r));
   else
-    print_replay(c, &r);
+    print_replay(&r);
   pf_replay_free(&r);
   free(path);
   return code;

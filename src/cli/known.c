@@ -1,4 +1,4 @@
-/* The folder of known findings: which one, and is a result one of them? */
+/* The folders of known findings: which, and is a result one of them? */
 #include "cli.h"
 
 #include <stdlib.h>

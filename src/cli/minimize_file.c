@@ -95,6 +95,12 @@ static bool needs_models(const pf_settings *s)
   return needs;
 }
 
+void pf_minimize_renew(const pf_settings *s)
+{
+  for (int i = 0; i < s->session.options.plugin_count; i++)
+    pf_plugin_renew(s->session.options.plugin[i]);
+}
+
 /* Libraries get as many tries as it may take. */
 static int find(pf_minimize_job *job, const pf_case *what, pf_minimized_file *out, pf_sight *sight)
 {
@@ -143,7 +149,7 @@ static bool late(const pf_minimize_job *job)
 static bool enough(const pf_minimize_job *job, double begin, int tries)
 {
   const double used = pf_progress_seconds(&job->progress) - begin;
-  return tries && (late(job) || (tries >= FEWEST && used > MOST_SECONDS));
+  return tries && (pf_interrupted() || (used > MOST_SECONDS && (tries >= FEWEST || late(job))));
 }
 
 static int count_shown(const pf_minimize_job *job, const pf_minimized_file *out, const pf_case *c,
@@ -169,6 +175,7 @@ int pf_minimize_look(pf_minimize_job *job, const pf_case *c, pf_minimized_file *
 {
   *out = (pf_minimized_file){0};
   *sight = (pf_sight){0};
+  pf_minimize_renew(job->settings);
   const int code = find(job, c, out, sight);
   return code || !sight->found ? code : count_shown(job, out, c, &out->before);
 }
@@ -190,6 +197,7 @@ typedef struct pf_way {
   double written;        /* when, seconds since the start */
   bool pending;          /* the best case is not in the file yet */
   bool full;             /* the file could not be written */
+  bool anew;             /* new processes for each candidate */
 } pf_way;
 
 static bool stop(void *user, const pf_minimized *now)
@@ -200,6 +208,8 @@ static bool stop(void *user, const pf_minimized *now)
     fprintf(stderr, "%" PRIu64 " elements, %" PRIu64 " of %" PRIu64 " candidates taken, pass %"
             PRIu64 ": %s", now->burden.part[PF_BURDEN_ELEMENTS], now->taken, now->candidates,
             now->passes + 1, now->reduction);
+  if (w->anew)
+    pf_minimize_renew(job->settings);
   return late(job);
 }
 
@@ -221,7 +231,7 @@ static void better(void *user, const pf_minimized *now)
 static int minimize(pf_minimize_job *job, const uint8_t *data, size_t size, pf_arena *keep,
                     pf_minimized_file *out)
 {
-  pf_way way = {.job = job};
+  pf_way way = {.job = job, .anew = out->anew};
   pf_kept kept = {job->settings, out};
   const pf_finding_filter filter = {is_kept, &kept};
   const pf_minimize how = {.session = &job->settings->session, .finding = &out->finding,
@@ -238,12 +248,30 @@ static int minimize(pf_minimize_job *job, const uint8_t *data, size_t size, pf_a
   return status ? pf_cli_worse(code, out_of_memory()) : code;
 }
 
-/* Reads what was written, as anyone will. */
+/* Reads what was written, as anyone will, in a process that has seen nothing else. */
 static int look_again(pf_minimize_job *job, pf_minimized_file *out)
 {
   const pf_status status = pf_archive_decode(out->now.data, out->now.size,
                                              &job->settings->session.cases, &out->best, NULL);
+  pf_minimize_renew(job->settings);
   return status ? out_of_memory() : count_shown(job, out, &out->best, &out->after);
+}
+
+/* A case that shows nothing by itself owes what it showed to those before it: then once more, from
+   the file's, with a new process for each. */
+static int minimize_by_itself(pf_minimize_job *job, const uint8_t *data, size_t size, pf_arena *keep,
+                              pf_minimized_file *out)
+{
+  int code = minimize(job, data, size, keep, out);
+  if (out->now.data)
+    code = pf_cli_worse(code, look_again(job, out));
+  if (code || out->after.times || !out->foreign || pf_interrupted())
+    return code;
+  out->anew = true;
+  code = pf_cli_write(job->output, data, size);
+  if (!code)
+    code = minimize(job, data, size, keep, out);
+  return out->now.data ? pf_cli_worse(code, look_again(job, out)) : code;
 }
 
 int pf_minimize_file(pf_minimize_job *job, const pf_case_file *file, pf_arena *keep,
@@ -266,6 +294,5 @@ int pf_minimize_file(pf_minimize_job *job, const pf_case_file *file, pf_arena *k
   code = pf_cli_write(job->output, data, size);
   if (code)
     return code;
-  code = minimize(job, data, size, keep, out);
-  return out->now.data ? pf_cli_worse(code, look_again(job, out)) : code;
+  return minimize_by_itself(job, data, size, keep, out);
 }

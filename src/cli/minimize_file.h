@@ -18,6 +18,8 @@ typedef struct pf_minimized_file {
   bool foreign;          /* a library: it may not show the finding every time */
   bool known;            /* the finding; else one that is known is not it, if signatures agree */
   bool sums;             /* K > 0 in the case that showed it */
+  bool anew;             /* a library that keeps what changes results: each candidate ran in a new
+                            process */
   pf_shown before, after;  /* the case of the file, and the best one */
   pf_minimized now;      /* now.data: NULL where it did not come to that */
   pf_case best;          /* the same, decoded */
@@ -42,7 +44,10 @@ typedef struct pf_sight {
   char failed[240];              /* "ENGINE: STRATEGY: why" where the machinery failed; "" */
 } pf_sight;
 
-/* Looks for the job's finding among what the options run, and how often it shows; where there is
+/* Libraries in processes of their own begin anew, so that nothing that ran before counts. */
+void pf_minimize_renew(const pf_settings *s);
+
+/* Looks, in new processes, for the job's finding among what the options run, and how often it shows; where there is
    one, out has finding, foreign and before, and the options are narrowed to it.  An exit code, its
    message printed: that there is none is not told. */
 int pf_minimize_look(pf_minimize_job *job, const pf_case *c, pf_minimized_file *out,

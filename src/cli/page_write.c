@@ -204,7 +204,7 @@ static void put_machine(FILE *to)
 {
   static const char *const keys[][2] = {
     {"cpu", "CPU"}, {"features", "CPU features"}, {"system", "system"}, {"precfuzz", "precfuzz"}};
-  json_t *m = pf_machine_facts(pf_engines[0], 1);
+  json_t *m = pf_machine_facts(pf_engines[0], 1, NULL);
   fputs("<div class=\"card\"><h3>Where this was made</h3><dl>", to);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     fprintf(to, "<dt>%s<dd>", keys[i][1]);

@@ -39,8 +39,8 @@ typedef struct pf_new_entry {
   const char *name, *signature, *reason, *reported, *model, *file;
 } pf_new_entry;
 
-/* Writes case and entry to the settings' folder, where the case shows the finding now.  An exit
-   code. */
+/* Writes case and entry to the first of the settings' folders, where the case shows the finding now.
+   An exit code. */
 int pf_regress_add(pf_settings *s, const pf_new_entry *what);
 
 json_t *pf_replay_json(const pf_replay *r);

@@ -126,7 +126,7 @@ static int check_name(const pf_settings *s, const char *name)
 {
   const pf_regression *k = pf_regressions_named(&s->known, name);
   return k ? pf_cli_fail(PF_EXIT_BAD_INPUT, "--add: [%s] is there already: %s/" PF_KNOWN_LIST ":%d",
-                         name, s->known_folder, k->line)
+                         name, k->folder, k->line)
            : PF_EXIT_CLEAN;
 }
 
@@ -195,9 +195,10 @@ static int extend_list(pf_settings *s, const pf_new_entry *n, const pf_replay *s
 
 static int add(pf_settings *s, const pf_new_entry *n, const pf_replay *seen)
 {
-  char *list = NULL, *path = pf_known_path(s->known_folder, n->name);
+  char *folder = strndup(s->known_folder, strcspn(s->known_folder, ":")), *list = NULL;
+  char *path = folder ? pf_known_path(folder, n->name) : NULL;
   int code = PF_EXIT_CLEAN;
-  if (!path || asprintf(&list, "%s/" PF_KNOWN_LIST, s->known_folder) < 0)
+  if (!path || asprintf(&list, "%s/" PF_KNOWN_LIST, folder) < 0)
     code = out_of_memory();
   else
     code = extend_list(s, n, seen, path, list);
@@ -207,6 +208,7 @@ static int add(pf_settings *s, const pf_new_entry *n, const pf_replay *seen)
   }
   free(list);
   free(path);
+  free(folder);
   return code;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "finding.h"
 #include "mpfr_oracle.h"
 
 enum { KEY_THREADS = 1000, KEY_ISOLATE, KEY_TIMEOUT, KEY_REPEAT, KEY_ORACLE, KEY_KNOWN };
@@ -41,7 +42,7 @@ static const struct argp_option options[] = {
   {.name = "oracle", .key = KEY_ORACLE, .arg = "ORACLE",
    .doc = "certified (default): double arithmetic settles what is certainly right, MPFR the rest; "
           "mpfr: MPFR alone, with the same verdicts; both: hold one against the other"},
-  {.name = "known", .key = KEY_KNOWN, .arg = "FOLDER",
+  {.name = "known", .key = KEY_KNOWN, .arg = "FOLDER[:FOLDER]",
    .doc = "Known findings, shown but not counted (precfuzz regress); none: all count.  Default: "
           "those that came with precfuzz"},
   {0}
@@ -237,7 +238,11 @@ void pf_settings_command(const pf_settings *s, const pf_result *r, const char *f
     fputs(" --isolate", to);
   if (s->session.options.repeat && r->engine->foreign)
     fputs(" --repeat", to);
-  pf_settings_print_strategy(s, r->strategy, to);
+  if (!pf_result_has_any_row(r))
+    pf_settings_print_strategy(s, r->strategy, to);
+  else
+    for (int i = 0; i < s->session.options.strategy_count; i++)
+      pf_settings_print_strategy(s, s->session.options.strategy[i].name, to);
   if (r->rule.kind == PF_RULE_AGREE)
     pf_settings_print_strategy(s, r->against, to);
   if (form)

@@ -112,6 +112,7 @@ typedef struct pf_bundle {
   const pf_minimized_file *minimized;
   const pf_result *result;    /* of the minimized case, which it shows */
   bool as_found;              /* not minimized: simpler ones showed it once, then no more */
+  const char *const *environment;  /* pf_variables_list */
   struct {
     char *text;               /* NULL: there is none, and `why` says why */
     size_t size;
@@ -130,12 +131,8 @@ const char *pf_triage_says(pf_verdict v);
 
 /* A table in Markdown: versions, processor, threads, MXCSR. */
 void pf_machine_report(const pf_bundle *b, FILE *to);
-/* The same as members of an object. */
-json_t *pf_machine_facts(const pf_engine *e, int threads);
-/* Variables of the environment that decide which kernels libraries take, as a shell has them before
-   a command: "NAME=VALUE " for each that is set.  threads: how many, too, for who is not precfuzz,
-   which has an option for that. */
-void pf_machine_variables(bool threads, FILE *to);
+/* The same as members of an object; environment may be NULL. */
+json_t *pf_machine_facts(const pf_engine *e, int threads, const char *const *environment);
 
 /* --- over all bundles (triage_ci.c) -------------------------------------------------------- */
 

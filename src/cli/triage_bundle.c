@@ -136,10 +136,12 @@ static int write_facts(const pf_bundle *b, const char *folder)
 static int write_program(pf_bundle *b, pf_emit_target t, pf_arena *a, const char *folder)
 {
   pf_error e = {0};
+  const pf_emit_wish wish = {.target = t, .engine = b->result->engine->name,
+                             .environment = b->environment};
   FILE *to = open_memstream(&b->program[t].text, &b->program[t].size);
   if (!to)
     return out_of_memory();
-  const pf_status status = pf_emit(b->result->problem, t, b->result->engine->name, a, to, &e);
+  const pf_status status = pf_emit(b->result->problem, &wish, a, to, &e);
   const bool failed = ferror(to);
   if (fclose(to) || failed || status == PF_NO_MEMORY)
     return out_of_memory();
@@ -180,11 +182,12 @@ static void on_result(void *user, const pf_result *r)
   pf_session *s = &w->settings->session;
   pf_finding f;
   pf_bundle b = {.settings = w->settings, .group = w->group, .minimized = w->minimized,
-                 .result = r, .as_found = w->as_found};
+                 .result = r, .as_found = w->as_found,
+                 .environment = pf_variables_list(r->engine->foreign, &s->cases)};
   if (w->written || w->code || r->machinery || !pf_verdict_is_finding(r->verdict))
     return;
   pf_arena_reset(&s->scratch);
-  if (pf_finding_of(r, &s->oracle, &s->scratch, &f)) {
+  if (!b.environment || pf_finding_of(r, &s->oracle, &s->scratch, &f)) {
     w->code = out_of_memory();
   } else if (pf_finding_equal(&f, &w->group->seen->finding) &&
              !pf_settings_know(w->settings, r)) {
@@ -198,6 +201,7 @@ static void on_result(void *user, const pf_result *r)
 static int look_again(pf_bundling *w)
 {
   pf_session *s = &w->settings->session;
+  pf_minimize_renew(w->settings);
   for (int i = 0; i < PF_TRIES && !w->written && !w->code; i++)
     if (pf_session_examine(s, &w->minimized->best, on_result, w))
       return out_of_memory();

@@ -83,26 +83,12 @@ static void look_at_machine(const pf_engine *e, pf_machine *out)
   describe_control(out->mxcsr, sizeof out->mxcsr);
 }
 
-void pf_machine_variables(bool threads, FILE *to)
-{
-  static const char *const names[] = {"OMP_NUM_THREADS", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA",
-                                      "OPENBLAS_CORETYPE", "BLIS_ARCH_TYPE"};
-  for (size_t i = threads ? 0 : 1; i < sizeof names / sizeof *names; i++) {
-    const char *value = getenv(names[i]);
-    if (!value || !*value)
-      continue;
-    fprintf(to, "%s=", names[i]);
-    pf_cli_quote(value, to);
-    fputc(' ', to);
-  }
-}
-
-static json_t *variables(void)
+static json_t *variables(const char *const *environment)
 {
   pf_json_print p;
   if (!pf_json_print_start(&p))
     return NULL;
-  pf_machine_variables(true, p.to);
+  pf_variables_print(environment, true, p.to);
   return pf_json_print_end(&p);
 }
 
@@ -122,12 +108,17 @@ void pf_machine_report(const pf_bundle *b, FILE *to)
   print_row("CPU", m.cpu, to);
   print_row("CPU features", m.features, to);
   fprintf(to, "| threads | %d |\n", b->settings->session.options.opening.threads);
+  if (*b->environment) {
+    fputs("| environment | ", to);
+    pf_variables_print(b->environment, true, to);
+    fputs("|\n", to);
+  }
   print_row("MXCSR", m.mxcsr, to);
   print_row("system", m.system, to);
   print_row("precfuzz", m.precfuzz, to);
 }
 
-json_t *pf_machine_facts(const pf_engine *e, int threads)
+json_t *pf_machine_facts(const pf_engine *e, int threads, const char *const *environment)
 {
   pf_machine m;
   json_t *o = json_object();
@@ -138,7 +129,8 @@ json_t *pf_machine_facts(const pf_engine *e, int threads)
   pf_json_set(&o, "features", pf_json_text(m.features));
   pf_json_set(&o, "isa", pf_json_text(m.isa));
   pf_json_set(&o, "threads", json_integer(threads));
-  pf_json_set(&o, "environment", variables());
+  if (environment)
+    pf_json_set(&o, "environment", variables(environment));
   pf_json_set(&o, "mxcsr", pf_json_text(m.mxcsr));
   return o;
 }

@@ -106,6 +106,9 @@ static void print_case(const pf_bundle *b, FILE *to)
           b->minimized->now.finished ? "No simpler one was found that shows it."
           : b->as_found ? "It is the one that was found: simpler ones showed it, but not again."
                         : "Time was up before no simpler one was left.");
+  if (b->minimized->anew)
+    fputs("Each was tried in a new process, as the library's answers depend on what it was asked "
+          "before.\n", to);
 }
 
 static void print_steps(const pf_bundle *b, FILE *to)
@@ -134,20 +137,32 @@ static void print_compilation(const char *text, FILE *to)
     fprintf(to, "    %.*s\n", (int)(end - line), line);
 }
 
+/* Whose fault is in the compiled graph asks for that one. */
+static const char *pytorch_start(const pf_bundle *b)
+{
+  const char *engine = b->result->engine->name;
+  return strncmp(engine, "inductor", strlen("inductor")) ? programs[PF_EMIT_PYTORCH].start
+                                                         : "python3 with_pytorch.py inductor";
+}
+
 static void print_programs(const pf_bundle *b, FILE *to)
 {
   fputs("\n## Reproduce\n\n    ", to);
-  pf_machine_variables(false, to);
+  pf_variables_print(b->environment, false, to);
   pf_settings_command(b->settings, b->result, NULL, PF_BUNDLE_CASE, to);
-  fputs("\n\nWithout precfuzz (Python asks its own libraries):\n\n", to);
+  fputs("\n\nWithout precfuzz", to);
+  if (*b->environment) {
+    fputs(", by programs that set ", to);
+    pf_variables_print(b->environment, true, to);
+    fputs("where it is not set", to);
+  }
+  fputs(" (Python asks its own libraries):\n\n", to);
   for (int t = 0; t < PF_EMIT_TARGETS; t++) {
     if (!b->program[t].text)
       continue;
     if (t == PF_EMIT_C)
       print_compilation(b->program[t].text, to);
-    fputs("    ", to);
-    pf_machine_variables(b->result->engine->foreign, to);
-    fprintf(to, "%s\n", programs[t].start);
+    fprintf(to, "    %s\n", t == PF_EMIT_PYTORCH ? pytorch_start(b) : programs[t].start);
   }
   for (int t = 0; t < PF_EMIT_TARGETS; t++)
     if (!b->program[t].text)
@@ -193,13 +208,15 @@ static json_t *message(const pf_bundle *b)
   const pf_result *r = b->result;
   const char *at = b->group->seen->finding.at;
   pf_json_print p;
-  char where[128];
+  char where[128], allowed[320];
   if (!pf_json_print_start(&p))
     return NULL;
   fprintf(p.to, "%s: %s", r->engine->name, pf_triage_says(r->verdict));
   if (r->worst.element >= 0) {
     pf_print_index(&r->problem->shape, r->worst.element, where, sizeof where);
-    fprintf(p.to, ": out%s is %.9g (%a)", where, r->worst.got, r->worst.got);
+    pf_set_print(&r->worst.allowed.set, allowed, sizeof allowed);
+    fprintf(p.to, ": out%s is %.9g (%a), allowed %s", where, r->worst.got, r->worst.got,
+            allowed[0] ? allowed : "nothing");
     if (!r->worst.special)
       fprintf(p.to, ", exactly %.9g (%a)", r->worst.exact, r->worst.exact);
   }
@@ -228,6 +245,7 @@ json_t *pf_bundle_facts(const pf_bundle *b)
   pf_json_set(&o, "finished", json_boolean(b->minimized->now.finished));
   pf_json_set(&o, "result", pf_json_result(b->settings, b->result, &where, NULL));
   pf_json_set(&o, "machine", pf_machine_facts(b->result->engine,
-                                              b->settings->session.options.opening.threads));
+                                              b->settings->session.options.opening.threads,
+                                              b->environment));
   return o;
 }

@@ -15,6 +15,7 @@
 /* --- the library --------------------------------------------------------------------------- */
 
 const char *const pf_torch_files[] = {"libtorch_cpu.so.2.6", "libtorch_cpu.so", NULL};
+const char *const pf_torch_modes[] = {"matmul", "bmm", "raw", "linear", NULL};
 static const char package[] = "libtorch2.6 of Debian 13";
 
 static pfe_status find_functions(pf_torch *t, const char *const *files, char text[192])
@@ -152,12 +153,11 @@ pfe_status pf_torch_load(pf_torch *t, const char *const *files, int threads, cha
 
 static pfe_status start(pf_torch *t, const pfe_request *request, char text[192])
 {
-  static const char *const modes[] = {"matmul", "bmm", "raw", "linear", NULL};
   char path[512];
   const char *const named[] = {path, NULL};
   pfe_answer answer = {.text = ""};
   int mode = PF_TORCH_MATMUL;
-  if (pf_library_argument(request->argument, modes, &mode, path, text))
+  if (pf_library_argument(request->argument, pf_torch_modes, &mode, path, text))
     return PFE_ERROR;
   t->mode = (pf_torch_mode)mode;
   const char *const *files = path[0] ? named : pf_torch_files;

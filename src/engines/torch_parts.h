@@ -34,6 +34,30 @@ typedef struct pf_torch_view {
   int64_t size[PFE_MAX_BATCH + 2], stride[PFE_MAX_BATCH + 2];
 } pf_torch_view;
 
+/* A call as libtorch takes it. */
+typedef enum pf_torch_what {
+  PF_AT_MM, PF_AT_BMM, PF_AT_ADDMM, PF_AT_BADDBMM, PF_AT_LINEAR
+} pf_torch_what;
+
+typedef enum pf_torch_role {
+  PF_TORCH_A, PF_TORCH_B, PF_TORCH_OUT,
+  PF_TORCH_SELF,  /* what is added */
+  PF_TORCH_ROLES
+} pf_torch_role;
+
+typedef struct pf_torch_plan {
+  pf_torch_what what;
+  const pfe_tensor *tensor[PF_TORCH_ROLES];  /* SELF: NULL where nothing is added; in place: OUT's */
+  pf_torch_view view[PF_TORCH_ROLES];
+  double alpha, beta;                        /* beta: of SELF */
+} pf_torch_plan;
+
+extern const char *const pf_torch_call_names[];  /* by pf_torch_what */
+extern const char *const pf_torch_modes[];       /* by pf_torch_mode; ends with NULL */
+
+/* NULL, or why the mode has no such call. */
+const char *pf_torch_plan_of(pf_torch_mode mode, const pfe_call *call, pf_torch_plan *p);
+
 /* libtorch's usual files. */
 extern const char *const pf_torch_files[];
 

@@ -5,17 +5,11 @@
 #include "blas.h"
 #include "torch_parts.h"
 
-typedef enum pf_torch_what { MM, BMM, ADDMM, BADDBMM, LINEAR } pf_torch_what;
-static const char *const what_names[] = {"mm", "bmm", "addmm", "baddbmm", "linear"};
+const char *const pf_torch_call_names[] = {"mm", "bmm", "addmm", "baddbmm", "linear"};
 
-typedef enum pf_torch_role { A, B, OUT, SELF, ROLES } pf_torch_role;
-
-typedef struct pf_torch_plan {
-  pf_torch_what what;
-  const pfe_tensor *tensor[ROLES];  /* SELF: what is added, or NULL */
-  pf_torch_view view[ROLES];
-  double alpha, beta;               /* beta: of SELF */
-} pf_torch_plan;
+enum {
+  A = PF_TORCH_A, B = PF_TORCH_B, OUT = PF_TORCH_OUT, SELF = PF_TORCH_SELF, ROLES = PF_TORCH_ROLES
+};
 
 /* --- views --------------------------------------------------------------------------------- */
 
@@ -111,7 +105,7 @@ static const char *make_linear(pf_torch_plan *p)
   pf_torch_view *b = &p->view[B], *self = &p->view[SELF];
   *b = (pf_torch_view){.data = b->data, .dtype = b->dtype, .rank = 2,
                        .size = {b->size[1], b->size[0]}, .stride = {b->stride[1], b->stride[0]}};
-  p->what = LINEAR;
+  p->what = PF_AT_LINEAR;
   if (!p->tensor[SELF])
     return NULL;
   if (self->size[0] > 1 && self->stride[0])
@@ -131,9 +125,10 @@ static void set_tensors(const pfe_call *call, pf_torch_plan *p)
   const pfe_step *s = call->steps;
   *p = (pf_torch_plan){
     .tensor = {[A] = pf_blas_a(call), [B] = pf_blas_b(call), [OUT] = call->out,
-               [SELF] = s->has_c      ? call->tensor[PFE_C]
-                        : s->has_bias ? call->tensor[PFE_BIAS]
-                                      : NULL},
+               [SELF] = s->has_c && call->in_place ? call->out
+                        : s->has_c                 ? call->tensor[PFE_C]
+                        : s->has_bias              ? call->tensor[PFE_BIAS]
+                                                   : NULL},
     .alpha = pf_blas_alpha(call), .beta = s->has_c ? call->beta : 1};
   if (!p->tensor[SELF] && p->alpha != 1) {
     p->tensor[SELF] = call->out;
@@ -141,30 +136,30 @@ static void set_tensors(const pfe_call *call, pf_torch_plan *p)
   }
 }
 
-static const char *declined(const pf_torch *t, const pfe_call *call)
+static const char *declined(pf_torch_mode mode, const pfe_call *call)
 {
   const pfe_step *s = call->steps;
   if (s->has_c && s->has_bias)
     return "it adds c or a bias, not both";
   if (s->acc == PFE_S32 && pf_blas_alpha(call) != 1)
     return "its products of integers have no alpha";
-  if (t->mode == PF_TORCH_LINEAR && (s->has_c || pf_blas_alpha(call) != 1))
+  if (mode == PF_TORCH_LINEAR && (s->has_c || pf_blas_alpha(call) != 1))
     return "linear has no alpha or c";
-  if (t->mode == PF_TORCH_LINEAR && !call->k)
+  if (mode == PF_TORCH_LINEAR && !call->k)
     return "linear fails for a sum of nothing (k = 0)";
   return NULL;
 }
 
-static const char *shape(const pf_torch *t, const pfe_call *call, pf_torch_plan *p)
+static const char *shape(pf_torch_mode mode, const pfe_call *call, pf_torch_plan *p)
 {
-  if (t->mode != PF_TORCH_BMM && (!call->batch_rank || folds(call, p))) {
+  if (mode != PF_TORCH_BMM && (!call->batch_rank || folds(call, p))) {
     set_matrices(call, p);
-    p->what = p->tensor[SELF] ? ADDMM : MM;
-    return t->mode == PF_TORCH_LINEAR ? make_linear(p) : NULL;
+    p->what = p->tensor[SELF] ? PF_AT_ADDMM : PF_AT_MM;
+    return mode == PF_TORCH_LINEAR ? make_linear(p) : NULL;
   }
-  if (t->mode == PF_TORCH_LINEAR)
+  if (mode == PF_TORCH_LINEAR)
     return "its batches and rows do not fold into rows";
-  p->what = p->tensor[SELF] ? BADDBMM : BMM;
+  p->what = p->tensor[SELF] ? PF_AT_BADDBMM : PF_AT_BMM;
   return set_batches(call, p) ? NULL : "its batches do not fold into one dimension";
 }
 
@@ -181,7 +176,7 @@ bool pf_torch_is_large(const pfe_call *call)
 
 static bool may_be_onednn(const pfe_call *call, const pf_torch_plan *p)
 {
-  return p->what == LINEAR || (is_sixteen_bits(p) && pf_torch_is_large(call));
+  return p->what == PF_AT_LINEAR || (is_sixteen_bits(p) && pf_torch_is_large(call));
 }
 
 /* What comes out wrong, always: docs/findings.md. */
@@ -189,9 +184,9 @@ static const char *known_to_fail(const pfe_call *call, const pf_torch_plan *p)
 {
   if (!call->k && call->steps->has_c && is_sixteen_bits(p))
     return "with k = 0 it rounds beta to 16 bits (torch:raw shows it)";
-  if (p->what == BADDBMM && call->alpha == 0 && p->beta != 1 && may_be_onednn(call, p))
+  if (p->what == PF_AT_BADDBMM && call->alpha == 0 && p->beta != 1 && may_be_onednn(call, p))
     return "with alpha = 0 it forgets beta (torch:raw shows it)";
-  if ((p->what == MM || p->what == ADDMM) && p->view[OUT].size[1] == 1 &&
+  if ((p->what == PF_AT_MM || p->what == PF_AT_ADDMM) && p->view[OUT].size[1] == 1 &&
       may_be_onednn(call, p)) {
     if (call->k > 1 && p->view[B].stride[0] != 1)
       return "it reads a column densely, whatever its stride (torch:raw shows it)";
@@ -201,14 +196,14 @@ static const char *known_to_fail(const pfe_call *call, const pf_torch_plan *p)
   return NULL;
 }
 
-static const char *plan(const pf_torch *t, const pfe_call *call, pf_torch_plan *p)
+const char *pf_torch_plan_of(pf_torch_mode mode, const pfe_call *call, pf_torch_plan *p)
 {
-  const char *why = declined(t, call);
+  const char *why = declined(mode, call);
   if (why)
     return why;
   set_tensors(call, p);
-  why = shape(t, call, p);
-  if (why || t->mode == PF_TORCH_RAW)
+  why = shape(mode, call, p);
+  if (why || mode == PF_TORCH_RAW)
     return why;
   for (int r = A; r < ROLES; r++)
     if (p->tensor[r])
@@ -228,14 +223,14 @@ pfe_status pf_torch_supports(void *state, const pfe_call *call, pfe_answer *answ
 {
   const pf_torch *t = state;
   pf_torch_plan p;
-  const char *why = plan(t, call, &p);
+  const char *why = pf_torch_plan_of(t->mode, call, &p);
   snprintf(answer->text, sizeof answer->text, "%s", why ? why : "");
   if (why)
     return PFE_UNSUPPORTED;
   const int32_t dtype = p.view[A].dtype;
   const bool onednn = may_be_onednn(call, &p);
-  snprintf(answer->kernel, sizeof answer->kernel, "%s%s", what_names[p.what],
-           onednn && p.what != LINEAR ? " above 4096" : "");
+  snprintf(answer->kernel, sizeof answer->kernel, "%s%s", pf_torch_call_names[p.what],
+           onednn && p.what != PF_AT_LINEAR ? " above 4096" : "");
   if (onednn)
     pf_torch_declare(t, dtype, &answer->settings);
   else if (dtype == PFE_F16 && t->narrow_f16)
@@ -276,11 +271,11 @@ static int multiply(const pf_torch *t, const pf_torch_plan *p, pf_torch_tensor *
   const pf_torch_functions *f = &t->f;
   pf_torch_tensor self = p->tensor[SELF] == p->tensor[OUT] ? tensor[OUT] : tensor[SELF];
   switch (p->what) {
-  case MM: return f->mm(tensor[OUT], tensor[A], tensor[B]);
-  case BMM: return f->bmm(tensor[OUT], tensor[A], tensor[B]);
-  case ADDMM: return f->addmm(tensor[OUT], self, tensor[A], tensor[B], p->beta, p->alpha);
-  case BADDBMM: return f->baddbmm(tensor[OUT], self, tensor[A], tensor[B], p->beta, p->alpha);
-  case LINEAR: break;
+  case PF_AT_MM: return f->mm(tensor[OUT], tensor[A], tensor[B]);
+  case PF_AT_BMM: return f->bmm(tensor[OUT], tensor[A], tensor[B]);
+  case PF_AT_ADDMM: return f->addmm(tensor[OUT], self, tensor[A], tensor[B], p->beta, p->alpha);
+  case PF_AT_BADDBMM: return f->baddbmm(tensor[OUT], self, tensor[A], tensor[B], p->beta, p->alpha);
+  case PF_AT_LINEAR: break;
   }
   return run_linear(t, tensor);
 }
@@ -307,13 +302,11 @@ pfe_status pf_torch_run(void *state, const pfe_call *call, pfe_answer *answer)
   const pf_torch *t = state;
   pf_torch_plan p;
   pf_torch_tensor tensor[ROLES] = {NULL};
-  const char *why = plan(t, call, &p);
+  const char *why = pf_torch_plan_of(t->mode, call, &p);
   if (why) {
     snprintf(answer->text, sizeof answer->text, "%s", why);
     return PFE_ERROR;
   }
-  if (call->in_place && call->steps->has_c)
-    p.tensor[SELF] = p.tensor[OUT];
   int failed = 0;
   for (int r = A; r < ROLES && !failed; r++)
     if (p.tensor[r] && (r != SELF || p.tensor[r] != p.tensor[OUT]))
@@ -323,6 +316,6 @@ pfe_status pf_torch_run(void *state, const pfe_call *call, pfe_answer *answer)
   drop(t, tensor);
   if (failed)
     snprintf(answer->text, sizeof answer->text, "%s failed (--isolate shows what it says)",
-             what_names[p.what]);
+             pf_torch_call_names[p.what]);
   return failed ? PFE_ERROR : PFE_OK;
 }

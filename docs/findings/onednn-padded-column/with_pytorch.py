@@ -1,10 +1,11 @@
 # x @ y: what backends of PyTorch answer, and what is exact.
 # matmul x=f32[2,1] y=f32[1,1] out=(2,1)
-import math, sys, torch
+import math, os, sys
+os.environ.update({"OMP_NUM_THREADS": "1", **os.environ})
+import torch
 from fractions import Fraction
 def tensor(dtype, sizes, strides, offset, storage):
-    data = torch.tensor(list(bytes.fromhex(storage)), dtype=torch.uint8)
-    return data.view(dtype).as_strided(sizes, strides, offset)
+    return torch.tensor([*bytes.fromhex(storage)], dtype=torch.uint8).view(dtype).as_strided(sizes, strides, offset)
 x = tensor(torch.float32, [2, 1], [1, 1], 0, "0000000000000000")
 y = tensor(torch.float32, [1, 1], [1, 1], 0, "00000000")
 def graph(x, y):
@@ -27,8 +28,7 @@ def exact(i):
         return float(sum(math.prod(map(sign, t)) for t in terms))
     return sum((math.prod(map(Fraction, t)) for t in terms), Fraction())
 def error(got, v):
-    finite = math.isfinite(got) and isinstance(v, Fraction)
-    return abs(Fraction(got) - v) if finite else 0 if got == v or got != got and v != v else math.inf
+    return 0 if got == v or got != got and v != v else abs(Fraction(got) - v) if math.isfinite(got - v) else math.inf
 show = lambda v: f"{float(v):.9g} ({float(v).hex()})"
 v = [exact(i) for i in range(2)]
 for i in sorted(range(len(v)), key=lambda i: -max([error(a[i], v[i]) for a in answers.values()], default=0))[:8]:

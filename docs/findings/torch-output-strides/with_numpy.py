@@ -1,6 +1,8 @@
 # torch.nn.functional.linear(x, y, bias): what NumPy answers, and what is exact.
-# linear x=bf16[1,1,1] y=bf16[4097,1] bias=bf16[] x.values=equal:0
-import math, numpy as np
+# linear x=bf16[1,1,1] y=bf16[4097,1] bias=bf16[] out=(4097,1,1) x.values=equal:0
+import math, os
+os.environ.update({"OMP_NUM_THREADS": "1", **os.environ})
+import numpy as np
 from fractions import Fraction
 def tensor(dtype, sizes, strides, offset, storage):
     data = np.frombuffer(bytearray.fromhex(storage), dtype)[offset:]
@@ -21,8 +23,7 @@ def exact(i):
         return float(sum(math.prod(map(sign, t)) for t in terms))
     return sum((math.prod(map(Fraction, t)) for t in terms), Fraction())
 def error(got, v):
-    finite = math.isfinite(got) and isinstance(v, Fraction)
-    return abs(Fraction(got) - v) if finite else 0 if got == v or got != got and v != v else math.inf
+    return 0 if got == v or got != got and v != v else abs(Fraction(got) - v) if math.isfinite(got - v) else math.inf
 show = lambda v: f"{float(v):.9g} ({float(v).hex()})"
 v = [exact(i) for i in range(4097)]
 for i in sorted(range(len(v)), key=lambda i: -max([error(a[i], v[i]) for a in answers.values()], default=0))[:8]:

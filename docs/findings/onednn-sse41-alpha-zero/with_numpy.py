@@ -1,0 +1,30 @@
+# torch.addmm(c, x, y, beta=beta, alpha=alpha): what NumPy answers, and what is exact.
+# addmm x=f32[2,1] y=f32[1,2] c=f32[] alpha=0 beta=0
+import math, os
+os.environ.update({"OMP_NUM_THREADS": "1", "DNNL_MAX_CPU_ISA": "SSE41", **os.environ})
+import numpy as np
+from fractions import Fraction
+def tensor(dtype, sizes, strides, offset, storage):
+    data = np.frombuffer(bytearray.fromhex(storage), dtype)[offset:]
+    return np.lib.stride_tricks.as_strided(data, sizes, [s * data.itemsize for s in strides])
+x = tensor(np.float32, [2, 1], [1, 1], 0, "0000000000000000")
+y = tensor(np.float32, [1, 2], [2, 1], 0, "0000000000000000")
+c = tensor(np.float32, [], [], 0, "00000000")
+np.seterr(all="ignore")
+answers = {"numpy": np.asarray(0.0 * np.matmul(x, y)).astype(np.float64).ravel().tolist()}
+X = np.broadcast_to(x.astype(np.float64), [2, 1]).reshape(1, 2, 1)
+Y = np.broadcast_to(np.swapaxes(y, -1, -2).astype(np.float64), [2, 1]).reshape(1, 2, 1)
+Z = np.broadcast_to(c.astype(np.float64), [2, 2]).reshape(-1).tolist()
+def exact(i):
+    b, m, n = i // 4, i // 2 % 2, i % 2
+    terms = [(0.0, p, q) for p, q in zip(X[b, m].tolist(), Y[b, n].tolist())]
+    if not all(math.isfinite(f) for t in terms for f in t):
+        sign = lambda f: (f > 0) - (f < 0) if math.isfinite(f) else f
+        return float(sum(math.prod(map(sign, t)) for t in terms))
+    return sum((math.prod(map(Fraction, t)) for t in terms), Fraction())
+def error(got, v):
+    return 0 if got == v or got != got and v != v else abs(Fraction(got) - v) if math.isfinite(got - v) else math.inf
+show = lambda v: f"{float(v):.9g} ({float(v).hex()})"
+v = [exact(i) for i in range(4)]
+for i in sorted(range(len(v)), key=lambda i: -max([error(a[i], v[i]) for a in answers.values()], default=0))[:8]:
+    print(f"element {i}: exact {show(v[i])}", *(f"{b} {show(a[i])}" for b, a in answers.items()), sep="\n  ")
