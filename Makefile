@@ -84,7 +84,7 @@ cmplog: $(CMPLOG)
 # What guides a search: the branches of the decoder, of shapes and layouts, of readers and of the
 # kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
 # half of its time: all else is compiled without coverage.  (replay.c is AFL++'s main.)
-GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*.c \
+GUIDE := $(wildcard src/form_*.c src/faults/*.c src/npy*.c src/regression_read.c \
          src/npz*.c src/onnx*.c src/gguf*.c src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
          src/case.c src/operand.c src/engine.c fuzz/replay.c
 

@@ -60,9 +60,9 @@ do_test() # [file...]
 {
   local file files=("$@")
   cd "$home"
-  # What builds the benchmarks first is for where precfuzz is built.
+  # What builds something first is for where precfuzz is built.
   [ $# != 0 ] || mapfile -t files < <(printf '%s\n' tests/test_*.sh build/test*/test_* |
-    grep -vx tests/test_bench.sh)
+    grep -vxE 'tests/test_(bench|cfl)\.sh')
   for file in "${files[@]}"; do
     [ -f "$file" ] || usage "test: no test is called '$file'"
   done
