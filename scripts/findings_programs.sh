@@ -22,6 +22,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fact() { jq -r "$2 // empty" "$bundles/$1/finding.json"; } # name what
 
+# Its version and instructions; no paths.
+library() # name
+{
+  fact "$1" .result.library.version | awk -v RS=', |\n' '!/\// && !/ lines on / { printf "%s%s", n++ ? ", " : "", $0 }'
+}
+
 run() # command...
 {
   status=0
@@ -115,7 +121,7 @@ for name in "${names[@]}"; do
   [[ $c != none || $torch = "no torch here" ]] || tried=yes
   run_python "$name" with_numpy.py numpy; numpy=$word
   printf '%-32s C %s, PyTorch %s, NumPy %s\n' "$name" "$c" "$torch" "$numpy"
-  printf '| [%s](%s/report.md) | %s | %s | %s | %s |\n' "$name" "$name" "$(fact "$name" .result.library.version)" \
+  printf '| [%s](%s/report.md) | %s | %s | %s | %s |\n' "$name" "$name" "$(library "$name")" \
     "$c" "$torch" "$numpy" >>"$work/table"
   case " $c $torch $numpy " in
     *' SHOWS '* | *' DIES '*) shown=$((shown + 1)) ;;
