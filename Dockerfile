@@ -1,12 +1,13 @@
 # Fuzzes every engine that is in it by default; scripts/image.sh has what else it does.
 #
-#   docker build -t precfuzz .
+#   docker build -t precfuzz .                   # --target small: without PyTorch, 1.2 GB less
 #   docker run --rm precfuzz                                          # for 60 s
 #   docker run --rm -v precfuzz:/data precfuzz fuzz 3600              # corpora and crashes are kept
 #   docker run --rm -v findings:/findings precfuzz fuzz --hours 24    # docs/continuous.md
 #   docker run --rm -v findings:/findings precfuzz ci --seconds 300
 #   docker run --rm -v "$PWD:/data" precfuzz check case.txt           # any command of precfuzz
 #   docker run --rm precfuzz test
+#   docker run --rm --tmpfs /tmp:exec precfuzz test-pytorch           # do the rows describe PyTorch?
 #   docker run --rm precfuzz isas onednn
 #   docker run --rm --tmpfs /tmp:exec precfuzz programs               # do they show the findings?
 #
@@ -52,11 +53,37 @@ RUN make -j"$(nproc)" tests WERROR=${WERROR} NATIVE= SANITIZED= VALUES= VERDICTS
 COPY . .
 RUN rm -rf build/obj && strip --strip-debug build/test*/test_*
 
-FROM runtime
+FROM runtime AS user
 RUN useradd --uid 1000 --home-dir /data --no-create-home fuzz && install -d -m 1777 /data /findings
+ENTRYPOINT ["tini", "--", "/precfuzz/scripts/image.sh"]
+CMD ["fuzz"]
+
+FROM user AS small
 COPY --from=build /precfuzz /precfuzz
 USER fuzz
 # Where a user's files are mounted, and what is found is kept.
 WORKDIR /data
-ENTRYPOINT ["tini", "--", "/precfuzz/scripts/image.sh"]
-CMD ["fuzz"]
+
+# PyTorch, with all that torch.compile takes: it asks for a user's name, compiles C++ and includes
+# headers of Python's and its own.
+FROM user AS pytorch
+ENV USER=fuzz
+RUN apt-get update && apt-get install -y --no-install-recommends \
+      g++ libtorch-dev python3-dev python3-setuptools python3-torch && \
+    rm -rf /var/lib/apt/lists/*
+
+# What PyTorch compiles takes ten minutes of a processor, and depends on little.
+FROM pytorch AS compiled
+WORKDIR /precfuzz
+COPY scripts/inductor_compile.py scripts/
+RUN OMP_NUM_THREADS=1 python3 scripts/inductor_compile.py --jobs "$(nproc)" build/inductor
+COPY Makefile ./
+COPY bench/bench.mk bench/
+COPY src/engines/torch_ops_shim.cpp src/engines/
+RUN make torch-ops
+
+FROM pytorch AS full
+COPY --from=build /precfuzz /precfuzz
+COPY --from=compiled /precfuzz/build /precfuzz/build
+USER fuzz
+WORKDIR /data

@@ -8,7 +8,7 @@
 #   make test-faults  both fuzzing engines must find each planted fault
 #   make test-models  what is read of models, against their Python libraries and on real models
 #   make test-triage  triage must sort crash files of both engines by the faults planted
-#   make seeds        corpus/seeds/ from corpus/seeds.txt
+#   make seeds        seeds written by hand, from corpus/seeds.txt and corpus/refused.txt
 #   make corpus       all seeds that are shipped: also from recorded cases and from real models
 #   make bench        measures speed, docs/performance.md (bench/bench.mk)
 #   make inductor     graphs for the engine inductor, by PyTorch (minutes; docs/engines.md)
@@ -84,7 +84,7 @@ cmplog: $(CMPLOG)
 # What guides a search: the branches of the decoder, of shapes and layouts, of readers and of the
 # kernels under test.  The judge's tell a fuzzer of numbers, not of kernels, and cost it more than
 # half of its time: all else is compiled without coverage.  (replay.c is AFL++'s main.)
-GUIDE := $(wildcard src/form_fuzz*.c src/form_archive*.c src/faults/*.c src/npy*.c \
+GUIDE := $(wildcard src/form_*.c src/faults/*.c src/npy*.c src/regression_read.c \
          src/npz*.c src/onnx*.c src/gguf*.c src/safetensors*.c src/tensorfile*.c fuzz/fuzz_*.c) \
          src/case.c src/operand.c src/engine.c fuzz/replay.c
 
@@ -176,7 +176,7 @@ build/cov/precfuzz: $(call objects,cov,$(CLI) $(LIB)) build/obj/files
 	@mkdir -p $(@D)
 	@echo '  link $@'
 	@$(guide_cov) $(filter %.o,$^) $(LIBS) -o $@
-covered: $(COVERED)
+covered: $(COVERED) $(PLUGINS)
 
 # Engines as shared objects: the examples, and those that tests need.
 build/plugin/%.so: examples/%.c include/precfuzz/engine.h
@@ -272,13 +272,13 @@ test-triage: setup
 
 seeds:
 	+@$(BUILD) programs
-	@scripts/seeds.sh corpus/seeds
+	@scripts/seeds.sh corpus
 
 # Seeds are minimized by both engines' builds of the target.
 corpus: setup
 	@scripts/models.sh build/models
 	+@$(BUILD) programs build/libfuzzer/fuzz_matmul build/afl/fuzz_matmul
-	@scripts/seeds.sh corpus/seeds
+	@scripts/seeds.sh corpus
 	@scripts/corpus.sh corpus
 
 # Of what one processor compiles another with fewer instructions can run nothing.

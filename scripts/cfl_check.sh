@@ -21,7 +21,7 @@ stand_in()
   docker build --network host --target runtime -t "$image-runtime" . &&
     docker build --network host -t "$image-builder" -f - scripts <<EOF
 FROM $image-runtime
-RUN apt-get update && apt-get install -y --no-install-recommends libclang-rt-dev
+RUN apt-get update && apt-get install -y --no-install-recommends libclang-rt-dev unzip
 ENV OUT=/out SRC=/src WORK=/work
 RUN mkdir -m 777 /out /src /work
 COPY cfl_compile.sh cfl_rules.sh /usr/local/bin/

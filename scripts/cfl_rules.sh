@@ -179,7 +179,7 @@ found=()
 for program in "$work/moved"/*; do
   name=${program##*/}
   case $name in afl-* | llvm-*) continue ;; esac
-  [ -x "$program" ] && grep -q LLVMFuzzerTestOneInput "$program" || continue
+  [ -f "$program" ] && [ -x "$program" ] && grep -q LLVMFuzzerTestOneInput "$program" || continue
   found+=("$name")
   wrong=$(broken)
   if [ -z "$wrong" ]; then echo "ok $engine:$sanitizer $name"; else

@@ -5,7 +5,7 @@
 #   conformance.sh judge FOLDER            a folder as corpus/golden; the account as JSON
 #   conformance.sh record FOLDER [BACKENDS]  asks the installed PyTorch; makes such a folder
 #   conformance.sh table ACCOUNT           its table, in Markdown
-#   conformance.sh document ACCOUNT...     puts all tables into docs/pytorch.md
+#   conformance.sh document ACCOUNT...     puts all tables into docs/pytorch.md, or into PAGE
 #   conformance.sh all FOLDER              all of these; answers and accounts go to FOLDER
 #
 # judge ends with status 1 where an answer lies outside its row's enclosure and no model explains
@@ -127,9 +127,9 @@ table() # account
 
 document() # account...
 {
-  local page=$root/docs/pytorch.md account
+  local page=${PAGE:-$root/docs/pytorch.md} account
   {
-    sed '/^<!-- made by make test-pytorch -->$/q' "$page"
+    sed '/^<!-- made by make test-pytorch -->$/q' "$root/docs/pytorch.md"
     for account; do
       printf '\n## %s\n\n' "$(jq -r '.title' "$account")"
       table "$account"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the seeds of the corpus that come from elsewhere than corpus/seeds.txt.
+# Makes the seeds of the corpus that are not written by hand (those: seeds.sh).
 #
 #   corpus.sh FOLDER
 #
@@ -84,7 +84,10 @@ kept | sort -u >"$work/kept"
 replace recorded
 replace models
 manifest >"$corpus/models.json"
-rm -rf "${corpus:?}/files"
-build/models/venv/bin/python scripts/files.py "$corpus/files"
+build/models/venv/bin/python scripts/files.py "$work/files"
+chmod -R u=rwX,go=rX "$work/files"
+mkdir -p "$corpus/files"
+find "$corpus/files" -type f ! -name 'refused-*' -delete
+cp -r "$work/files/." "$corpus/files"
 find "$corpus/recorded" "$corpus/models" "$corpus/files" -type f | wc -l |
   sed 's/$/ seeds beside those of seeds.txt/'

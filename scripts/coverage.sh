@@ -1,6 +1,6 @@
 #!/bin/bash
 # Which lines of our own code the shipped corpus runs: by the fuzz targets alone, and with the commands
-# that take cases.
+# that take cases.  Libraries that are not here have stand-ins, those of the tests.
 #
 #   coverage.sh [FOLDER]        build/coverage
 #
@@ -18,28 +18,29 @@ folder=$(realpath "$folder")
 rm -rf "$folder"/{raw,html,work,*.profdata}
 mkdir "$folder"/{raw,work}
 unset "${!PRECFUZZ_@}"
-export LLVM_PROFILE_FILE=$folder/raw/targets-%p-%m.profraw PRECFUZZ_KNOWN=corpus/regressions
+export LLVM_PROFILE_FILE=$folder/raw/targets-%4m.profraw PRECFUZZ_KNOWN=corpus/regressions
 
 # --- the fuzz targets -------------------------------------------------------------------------------
 
 cases=(corpus/seeds corpus/recorded corpus/models corpus/golden/*.case corpus/regressions/*.case)
 for program in build/cov/fuzz_*; do
   target=${program##*/} inputs=("${cases[@]}")
-  [ ! -d "corpus/files/$target" ] || inputs=("corpus/files/$target")
+  [ ! -d "corpus/files/$target" ] || inputs+=("corpus/files/$target")
   # what ends a process tells nothing: as it is a finding of that target, which these are not
   "$program" "${inputs[@]}" >>"$folder/work/log" 2>&1 || {
     echo "coverage: $target did not come to its end, see $folder/work/log" >&2
     exit 3
   }
 done
-for engine in reference installed; do
-  PRECFUZZ_ISOLATE=$([ $engine != installed ] || echo 1) PRECFUZZ_ENGINES=$engine build/cov/fuzz_matmul corpus/seeds corpus/regressions/*.case \
-    >>"$folder/work/log" 2>&1 || true  # libraries that are here may be wrong
+for isolate in 0 1; do
+  PRECFUZZ_ISOLATE=$isolate PRECFUZZ_ENGINES=$([ $isolate = 1 ] && echo installed || echo reference) \
+    build/cov/fuzz_matmul corpus/seeds corpus/regressions/*.case >>"$folder/work/log" 2>&1 ||
+    true  # libraries that are here may be wrong
 done
 
 # --- the commands -----------------------------------------------------------------------------------
 
-export LLVM_PROFILE_FILE=$folder/raw/commands-%p-%m.profraw
+export LLVM_PROFILE_FILE=$folder/raw/commands-%4m.profraw
 unset PRECFUZZ_KNOWN
 run() # arguments: findings are no failure
 {
@@ -47,24 +48,8 @@ run() # arguments: findings are no failure
   build/cov/precfuzz "$@" >>"$folder/work/log" 2>&1 </dev/null || status=$?
   [ $status -lt 2 ] || echo "exit status $status: precfuzz $*" >>"$folder/work/log"
 }
-for engine in reference fault; do
-  run check --engine $engine --known none "${cases[@]}"
-done
-run check --engine installed --isolate --known none corpus/seeds corpus/regressions/*.case
-# Children leave no counts: each library for itself, in the process, and one behind a pipe.
-for engine in openblas openblas:gemm_batch blis onednn onednn:runtime onednn:gemm onnxruntime xnnpack torch inductor; do
-  run check --engine $engine --known none corpus/seeds corpus/recorded
-done
-run check --engine "exec:$PWD/build/cov/precfuzz engine-host openblas" --known none corpus/seeds
-run engine-test openblas
-for rule in graph agree torch ulp:4 abs:1e-3,rel:1e-2 nmse:1e-6; do
-  run check --rule $rule --oracle both corpus/seeds
-done
-run regress corpus/regressions
-run tolerance --k 8 --count 2
-for file in corpus/golden/*.case; do
-  run judge "$file" --got "${file%.case}.safetensors"
-done
+
+# The cases of seeds.txt, as $folder/work/NAME.FORM.
 while IFS= read -r line; do
   name=$folder/work/${line%%:*}
   for form in archive fuzz text safetensors; do
@@ -72,17 +57,115 @@ while IFS= read -r line; do
   done
   run show "$name.fuzz"
   run explain "$name.archive"
-  run emit --pytorch "$name.text" -o "$name.pytorch"
+  for target in pytorch numpy; do
+    run emit --$target "$name.text" -o "$folder/work/program"
+  done
 done < <(grep -E '^[0-9a-z-]+: ' corpus/seeds.txt)
-for target in numpy 'c --engine openblas' 'c --engine onednn' 'c --engine onnxruntime' 'c --engine xnnpack'; do
-  # shellcheck disable=SC2086  # words
-  run emit --$target "$folder/work/05-linear-no-bias.text" -o "$folder/work/program"
+
+# Judging, by each engine.
+for engine in reference fault; do
+  run check --engine $engine --known none "${cases[@]}"
 done
 run check "$folder/work"/*.archive "$folder/work"/*.text "$folder/work"/*.safetensors
-run minimize --engine fault:M13 --time-limit 5 -o "$folder/work/small.case" "$folder/work/03-matmul.archive"
-run triage --engine fault:M13 --time-limit 5 -o "$folder/work/bundles" "$folder/work/03-matmul.archive"
+run check --engine installed --isolate --repeat --known none corpus/seeds corpus/regressions/*.case
+# Children leave no counts: each library for itself, in the process.  One that is not here has what
+# the tests put in its place.
+plugins=$PWD/build/plugin stand_ins=''
+isa() # as an adapter calls the processor's
+{
+  local name
+  for name in avx512_bf16 avx512_vnni avx512f avx2; do
+    ! grep -qw $name /proc/cpuinfo || { echo ${name/_/}; return; }
+  done
+  echo sse2
+}
+mkdir "$folder/work/inductor"
+ln -s "$plugins/fake_inductor.so" "$folder/work/inductor/fake.so"
+{
+  printf 'precfuzz-inductor 1\ntorch 2.6.0\nlibrary %s\nisa %s\n' "$plugins/fake_torch.so" "$(isa)"
+  printf 'fake.so %s f32 * * * * -\n' matmul matmul_add linear addmm
+  printf 'fake.so %s f32 - * * * -\n' matmul matmul_add linear addmm
+} >"$folder/work/inductor/manifest"
+while read -r engine stand_in; do
+  status=0
+  build/cov/precfuzz check --engine "$engine" corpus/seeds/03-matmul >/dev/null 2>&1 </dev/null ||
+    status=$?
+  if [ $status -lt 2 ]; then stand_in=$engine; else stand_ins+=" $engine"; fi
+  run check --engine "$stand_in" --known none corpus/seeds corpus/recorded
+done <<END
+openblas openblas:$plugins/fake_blas.so
+openblas:gemm_batch openblas:$plugins/fake_blas.so:gemm_batch
+blis blis:$plugins/fake_blas.so
+onednn onednn:$plugins/fake_dnnl.so
+onednn:runtime onednn:$plugins/fake_dnnl.so:runtime
+onednn:gemm onednn:$plugins/fake_dnnl.so:gemm
+onnxruntime onnxruntime:$plugins/fake_ort.so
+onnxruntime:gemm onnxruntime:$plugins/fake_ort.so:gemm
+xnnpack xnnpack:$plugins/fake_xnnpack.so
+torch torch:$plugins/fake_torch.so
+inductor inductor:$folder/work/inductor
+END
+run engine-test openblas
+# Engines that are wrong, that declare what they do, that take whole cases, behind a pipe.
+for engine in "$plugins"/{engine_naive,flushing,no_symbol,old_version}.so \
+  "$plugins/graphs.so:"{off=1,rounds,'rounds;claims=aot_eager'} \
+  "$plugins/misbehaving.so:"{open-fails,open-absent,open-settings,open-rounds,run-fails} \
+  "$plugins/misbehaving.so:"{run-declines,run-rounds,writes-before,changes-input,wrong,unsteady} \
+  "$plugins/habits.so:"{daz/daz,daz/may-daz,ftz+flush/ftz+flush,ftz/may-ftz+may-flush,bf16/bf16} \
+  "$plugins/habits.so:"{/f64,skip/skip,skip/may-skip,reads/reads,/skips-alpha,/c-last} \
+  "$plugins/habits.so:"{saturate/saturate,saturate/either} \
+  "exec:$PWD/build/cov/precfuzz engine-host "{openblas,"$plugins"/habits.so:daz/daz} \
+  "exec:$PWD/build/cov/precfuzz engine-host $plugins/graphs.so:claims=eager"; do
+  run check --engine "$engine" --repeat --known none corpus/seeds
+done
+for command in 'echo no frame' 'kill -9 $$' 'sleep 9'; do
+  run check --engine "exec:$command" --timeout 1 --strategy eager corpus/seeds/03-matmul
+done
+
+# Other rules and rows, and what is known.
+for rule in graph agree torch ulp:4 abs:1e-3,rel:1e-2 rel:1e-2 nmse:1e-6; do
+  run check --rule $rule --oracle both corpus/seeds
+  run check --rule $rule --table --engine fault:M13 corpus/seeds
+done
+run regress corpus/regressions
+for dtype in f64 f32 f16 bf16 f8_e4m3fn s8; do
+  run tolerance --k 8 --count 2 --faults --dtype $dtype
+done
+run tolerance --k 8 --count 2 --graph addmm
+run export --count 40 --with-outputs "$folder/work/exported"
+run judge "$folder/work/exported"
+for file in corpus/golden/*.case; do
+  run judge "$file" --got "${file%.case}.safetensors"
+done
+
+# Programs for libraries.
+for name in 03-matmul 05-linear-no-bias 06-addmm 33-baddbmm 46-in-place 65-alpha-tenth 75-s8; do
+  for engine in openblas{,:gemm_batch} onednn{,:runtime,:gemm} onnxruntime xnnpack; do
+    run emit --c --engine $engine "$folder/work/$name.text" -o "$folder/work/program"
+  done
+done
+
+# Findings made small: to be exact to the last bit is asked of every case, and few are.
+for file in "$folder/work"/*.archive; do
+  run minimize --rule ulp:0 --engine reference:backward --time-limit 3 \
+    -o "$folder/work/small.case" "$file"
+done
+run minimize --engine fault:M13 --time-limit 5 -o "$folder/work/small.case" \
+  "$folder/work/03-matmul.archive"
+run triage --engine fault --time-limit 2 --total-limit 30 -o "$folder/work/bundles" \
+  "$folder/work"/0*.archive
+
+# Readers of models.
 for file in corpus/files/*/*; do
-  run seed "$file" -o "$folder/work/seeded-${file//\//-}"
+  case $file in
+    */fuzz_matmul/*) run check --form archive "$file" ;;
+    */fuzz_text/*) run check --form text "$file" ;;
+    *) run seed --list "$file" ;;
+  esac
+  case $file in
+    */refused-*) ;;
+    *) run seed "$file" -o "$folder/work/seeded-${file//\//-}" ;;
+  esac
 done
 
 # --- what it comes to -------------------------------------------------------------------------------
@@ -106,7 +189,7 @@ share() # kind folder [but-this-folder]
     | "\(.[0]) of \(.[1]) lines, \(1000 * .[0] / .[1] | floor / 10) %"' "$folder/$1.json"
 }
 echo
-# Adapters of libraries run only where these are.
+[ -z "$stand_ins" ] || echo "not here, the tests' stand-ins instead:$stand_ins"
 printf '%-16s %-36s %s\n' '' 'fuzz targets' 'and commands'
 for part in src/ oracle/; do
   printf '%-16s %-36s %s\n' $part "$(share targets $part)" "$(share all $part)"

@@ -3,6 +3,7 @@
     files.py FOLDER     writes FOLDER/fuzz_FORMAT/NAME
 """
 
+import json
 import os
 import sys
 
@@ -36,12 +37,24 @@ def write_onnx(path, kind):
     if kind == "external":
         onnx.external_data_helper.convert_model_to_external_data(
             model, location="data", size_threshold=0)
+        onnx.external_data_helper.write_external_data_tensors(model, os.path.dirname(path))
     with open(path, "wb") as f:
         f.write(model.SerializeToString(deterministic=True))
 
 
+def write_shards(folder):
+    names = sorted(arrays())
+    of = {n: f"shard-{i % 2}" for i, n in enumerate(names)}
+    for file in sorted(set(of.values())):
+        save_file({n: np.ascontiguousarray(arrays()[n]) for n in names if of[n] == file},
+                  f"{folder}/{file}")
+    with open(f"{folder}/index", "w", encoding="utf-8") as f:
+        json.dump({"metadata": {"total_size": 0}, "weight_map": of}, f, indent=2)
+
+
 def write_gguf(path):
     w = gguf.GGUFWriter(path, "llama")
+    w.add_custom_alignment(64)
     w.add_string("key", "value")
     w.add_array("words", ["a", "b"])
     w.add_array("numbers", [1, 2, 3])
@@ -70,8 +83,13 @@ def main(folder):
     for name, save in (("stored", np.savez), ("deflated", np.savez_compressed)):
         with open(f"{folder}/fuzz_npz/{name}", "wb") as f:
             save(f, **known)
-    with open(f"{folder}/fuzz_npy/fortran", "wb") as f:
-        np.save(f, np.asfortranarray(known["t1"]))
+    with open(f"{folder}/fuzz_npz/others", "wb") as f:
+        np.savez(f, big=known["t1"].astype(">f4"), words=np.array(["a", "b"]), one=known["t0"][:1, :1])
+    write_shards(f"{folder}/fuzz_safetensors")
+    for name, a in (("fortran", np.asfortranarray(known["t1"])), ("plain", known["t0"]),
+                    ("words", arrays()["t3"].view("V2")), ("scalar", known["t1"][0, 0])):
+        with open(f"{folder}/fuzz_npy/{name}", "wb") as f:
+            np.save(f, a)
 
 
 if __name__ == "__main__":

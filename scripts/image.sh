@@ -8,6 +8,7 @@
 #   ci [OPTION...]    known findings, then fuzzing for --seconds (300): ci.sh
 #   test [FILE...]    runs the tests, or some of them (tests/test_cli.sh, build/test/test_npy); where /tmp
 #                     is a file system of its own, programs must be allowed there (--tmpfs /tmp:exec)
+#   test-pytorch      do the rows describe PyTorch?  Its tables go to pytorch/pytorch.md (conformance.sh)
 #   isas ENGINE ...   one library under each instruction set (isas.sh)
 #   programs [NAME...]  do the programs of docs/findings/ show what they should, without precfuzz?  The
 #                     table goes to programs.md in /data (findings_programs.sh)
@@ -20,14 +21,14 @@ home=$(realpath "$(dirname "$0")/..")
 
 usage()
 {
-  printf 'precfuzz: %s\nusage: fuzz [SECONDS | --OPTION...] | ci [--OPTION...] | test [FILE...] | isas ENGINE ... | programs [NAME...] | hosts ... | COMMAND... of precfuzz\n' "$1" >&2
+  printf 'precfuzz: %s\nusage: fuzz [SECONDS | --OPTION...] | ci [--OPTION...] | test [FILE...] | test-pytorch | isas ENGINE ... | programs [NAME...] | hosts ... | COMMAND... of precfuzz\n' "$1" >&2
   exit 2
 }
 
 # In /data, the folder that this starts in, or at least for as long as this runs.
-kept()
+kept() # name
 {
-  local folder=$PWD/fuzz
+  local folder=$PWD/$1
   if mkdir -p "$folder" 2>/dev/null && [ -w "$folder" ]; then echo "$folder"; else
     echo "precfuzz: what is found is not kept: $PWD cannot be written" >&2
     mktemp -d
@@ -37,7 +38,7 @@ kept()
 # Where a run is kept that is gone on with.
 findings()
 {
-  if [ -w /findings ]; then echo /findings; else echo "$(kept)/findings"; fi
+  if [ -w /findings ]; then echo /findings; else echo "$(kept fuzz)/findings"; fi
 }
 
 do_ci() { exec "$home/scripts/ci.sh" --findings "$(findings)" "$@"; }
@@ -50,7 +51,7 @@ do_fuzz() # [seconds], or options
   local seconds=${1:-${FUZZ_SECONDS:-60}}
   [ $# -le 1 ] || usage 'fuzz: one number of seconds'
   [[ $seconds =~ ^[1-9][0-9]{0,7}$ ]] || usage "fuzz: '$seconds' is no number of seconds"
-  FUZZ_FOLDER=$(kept)
+  FUZZ_FOLDER=$(kept fuzz)
   export FUZZ_FOLDER
   exec "$home/scripts/fuzz_each.sh" fuzz_matmul "$seconds"
 }
@@ -59,9 +60,9 @@ do_test() # [file...]
 {
   local file files=("$@")
   cd "$home"
-  # What builds the benchmarks first is for where precfuzz is built.
+  # What builds something first is for where precfuzz is built.
   [ $# != 0 ] || mapfile -t files < <(printf '%s\n' tests/test_*.sh build/test*/test_* |
-    grep -vx tests/test_bench.sh)
+    grep -vxE 'tests/test_(bench|cfl)\.sh')
   for file in "${files[@]}"; do
     [ -f "$file" ] || usage "test: no test is called '$file'"
   done
@@ -70,9 +71,17 @@ do_test() # [file...]
   exec scripts/test.sh "${files[@]}"
 }
 
+do_test-pytorch()
+{
+  local folder
+  [ $# = 0 ] || usage 'test-pytorch: takes nothing'
+  folder=$(kept pytorch)
+  PAGE=$folder/pytorch.md exec "$home/scripts/conformance.sh" all "$folder"
+}
+
 do_isas() # engine...
 {
-  FUZZ_FOLDER=$(kept)
+  FUZZ_FOLDER=$(kept fuzz)
   export FUZZ_FOLDER
   exec "$home/scripts/isas.sh" "$@"
 }
@@ -87,6 +96,6 @@ do_programs() # [name...]
 do_hosts() { exec "$home/scripts/afl_hosts.sh" "$@"; }  # target seconds folder option...
 
 case ${1:-fuzz} in
-  fuzz | ci | test | isas | programs | hosts) "do_${1:-fuzz}" "${@:2}" ;;
+  fuzz | ci | test | test-pytorch | isas | programs | hosts) "do_${1:-fuzz}" "${@:2}" ;;
   *) exec "$home/build/precfuzz" "$@" ;;
 esac

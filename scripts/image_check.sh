@@ -2,26 +2,40 @@
 # Builds the image and tries what it is for: without network and privileges, as a user that it has
 # never heard of, on a file system that cannot be written.
 #
+#   image_check.sh                      the small one, without PyTorch
+#   IMAGE_TARGET=full image_check.sh    the whole one, in about an hour, with 6 GB in IMAGE_WORK
+#
 # By the engine of scripts/docker_engine.sh.  Prints "ok NAME" or "not ok NAME" for each check; the last
 # line is "N passed, N failed".
 # shellcheck disable=SC2317  # functions are called by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
+target=${IMAGE_TARGET:-small}
+case $target in small | full) ;; *) echo "IMAGE_TARGET is small or full, not '$target'" >&2; exit 2 ;; esac
 . scripts/docker_engine.sh
 
-build() { docker build --network host --build-arg WERROR=1 -t "$image" .; }
+build() { docker build --network host --build-arg WERROR=1 --target "$target" -t "$image" .; }
 
-# The layers in which things are installed are the same when a source has changed.
+# Without the stages that hold precfuzz itself, which an engine without BuildKit would all build.
+install_stages()
+{
+  awk '$1 == "FROM" { skip = $4 == "build" || $4 == "small" || $4 == "full" } !skip' Dockerfile
+}
+
+# The layers in which things are installed, or compiled by PyTorch, are the same when a source has
+# changed.
 reinstalls_nothing()
 {
   local before after layer
+  install_stages >"$work/Dockerfile"
   mkdir "$work/changed"
   tar -c --exclude=./.git --exclude=./build . | tar -x -C "$work/changed"
   echo '/* changed */' >>"$work/changed/src/status.c"
   echo changed >>"$work/changed/README.md"
-  for layer in runtime tools; do
-    before=$(docker build -q --network host --target "$layer" .) &&
-      after=$(docker build -q --network host --target "$layer" "$work/changed") || return
+  for layer in "${installed[@]}"; do
+    before=$(docker build -q --network host -f "$work/Dockerfile" --target "$layer" .) &&
+      after=$(docker build -q --network host -f "$work/Dockerfile" --target "$layer" \
+        "$work/changed") || return
     echo "$layer $before $after"
     [ "$before" = "$after" ] || return
   done
@@ -30,11 +44,17 @@ reinstalls_nothing()
 run() # argument...
 {
   docker run --rm --network none --read-only --tmpfs "$tmp" --cap-drop ALL \
-    --security-opt no-new-privileges --user "$uid" "${mounted[@]}" "$image" "$@" </dev/null
+    --security-opt no-new-privileges --user "$uid" ${entry:+--entrypoint "$entry"} "${mounted[@]}" \
+    "$image" "$@" </dev/null
 }
 mounted=()
-uid=$((20000 + RANDOM)) tmp=/tmp
+uid=$((20000 + RANDOM)) tmp=/tmp entry=''
+installed=(runtime tools) whole=() fuzz_seconds=20
 engines='openblas blis refblas onednn onnxruntime xnnpack'
+if [ "$target" = full ]; then
+  installed+=(pytorch compiled) whole=(inductor) fuzz_seconds=120
+  engines="$engines torch torch-ops"
+fi
 
 ends() # status pattern command...: so, and says a line like this
 {
@@ -44,12 +64,17 @@ ends() # status pattern command...: so, and says a line like this
   [ "$status" = "$1" ] && grep -qE -- "$2" <<<"$out"
 }
 
-# Each library that the image was made for: a version, and below it a table of dtypes.
+# Each library that the image was made for: a version, and below it a table of dtypes, or that it
+# takes whole cases.
 has_engines()
 {
   local out engine
   out=$(run engines) || return
   echo "$out"
+  for engine in "${whole[@]}"; do
+    grep -A 1 "^  $engine  *$engine [0-9][0-9.]*, " <<<"$out" | grep -q '^ *takes whole cases$' ||
+      { echo "no $engine"; return 1; }
+  done
   for engine in $engines; do
     awk -v engine="$engine" '
       $1 == engine { named = $0 ~ "^  " engine " +" engine "( [0-9][0-9.]*)?, "; row = NR }
@@ -67,10 +92,10 @@ knows_isas() { ends 0 '^sse41 +[1-9]' run isas onednn regress; }
 fuzzes()
 {
   local out status=0 engine
-  out=$(run fuzz 20 2>&1) || status=$?
+  out=$(run fuzz "$fuzz_seconds" 2>&1) || status=$?
   printf '%s\n(status %s)\n' "$out" "$status"
   [ "$status" -le 1 ] || return
-  for engine in reference $engines; do
+  for engine in reference $engines "${whole[@]}"; do
     awk -v e="$engine" '$1 == e && $2 > 0 && $4 ~ /^[0-9]+$/ { ok = 1 } END { exit !ok }' \
       <<<"$out" || { echo "$engine has not run"; return 1; }
   done
@@ -139,6 +164,42 @@ tests() # says what failed
   return "$status"
 }
 
+# --- PyTorch -------------------------------------------------------------------------------------
+
+case=/precfuzz/corpus/golden/case000_bf16_normal_32x7x1x8.case
+
+answers() # both, each on the rows that it follows
+{
+  local out
+  out=$(run check --engine torch --engine inductor "$case") || return
+  echo "$out"
+  grep -q '^OK  *torch  *eager ' <<<"$out" && grep -q '^OK  *torch  *aot_eager ' <<<"$out" &&
+    grep -q '^OK  *inductor  *inductor ' <<<"$out"
+}
+
+compiles() # by torch.compile
+{
+  tmp=/tmp:exec ends 0 '^OK .* inductor ' run check --timeout 300 --engine \
+    'exec:python3 /precfuzz/scripts/torch_engine.py --backend inductor --dynamic' "$case"
+}
+
+is_emitted() # and each backend says something
+{
+  local line out
+  # shellcheck disable=SC2016  # a variable of that shell
+  out=$(tmp=/tmp:exec entry=bash run -c "/precfuzz/build/precfuzz emit --pytorch $case -o /tmp/case.py &&
+    python3 /tmp/case.py eager aot_eager inductor") || return
+  echo "$out"
+  for line in 'eager refuses: ' '  aot_eager ' '  inductor '; do
+    grep -q "^$line" <<<"$out" || return
+  done
+}
+
+conforms()
+{
+  tmp=/tmp:exec ends 0 '^PyTorch 2.*: [0-9]+ cases, [0-9]+ answers, nothing unexplained' run test-pytorch
+}
+
 prepare
 check 'the image is built' build
 if [ $failed = 0 ]; then
@@ -152,6 +213,12 @@ if [ $failed = 0 ]; then
   [ "$(uname -m)" != x86_64 ] || check 'it takes a library under each instruction set' knows_isas
   check 'programs show findings without precfuzz' shows_programs
   check 'it fuzzes each engine' fuzzes
+  if [ "$target" = full ]; then
+    check 'the real numbers of torch and inductor' answers
+    check 'torch.compile is an engine' compiles
+    check 'a case is a script for PyTorch' is_emitted
+    check 'the rows describe PyTorch' conforms
+  fi
   check 'a run that was killed is gone on with' goes_on
   check 'two hosts take what the other found' hosts
   check 'its tests pass' tests

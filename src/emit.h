@@ -22,8 +22,6 @@ typedef struct pf_emit_wish {
   const char *const *environment;
 } pf_emit_wish;
 
-const char *pf_emit_target_name(pf_emit_target t);
-
 /* What tensors take is in the arena, the program goes to `to`, whose errors are the caller's to see.
    PF_NO_MEMORY; PF_UNSUPPORTED, with the reason, where the target has no call for the case: nothing
    is written then. */

@@ -38,18 +38,26 @@ static bool is_int_mm(const pf_case *c)
   return x->dtype == PF_S8 && y->dtype == PF_S8 && x->rank == 2 && y->rank == 2;
 }
 
-/* "torch.matmul(x, y" */
-static void print_product(const pf_emitter *m)
+/* torch.matmul of such tensors is bmm, but for its result's layout. */
+static bool is_bmm(const pf_case *c)
+{
+  const pf_operand *x = &c->operand[PF_X], *y = &c->operand[PF_Y];
+  return x->rank == 3 && y->rank == 3 && x->dim[0] == y->dim[0];
+}
+
+/* "torch.matmul(x, y"; out: ", out=out", or "". */
+static void print_product(const pf_emitter *m, const char *out)
 {
   const pf_dtype in = pf_case_in(m->what);
   if (is_int_mm(m->what)) {
     fputs("torch._int_mm(x, y", m->to);
     return;
   }
-  fputs("torch.matmul(", m->to);
+  fputs(*out && is_bmm(m->what) ? "torch.bmm(" : "torch.matmul(", m->to);
   print_as(m, PF_X, in);
   fputs(", ", m->to);
   print_as(m, PF_Y, in);
+  fputs(out, m->to);
 }
 
 static const char *addmm_name(const pf_case *c)
@@ -74,7 +82,7 @@ static void print_matrix(const pf_emitter *m, pf_role role, pf_dtype t)
 }
 
 /* "c, x, y, beta=1.0, alpha=2.0", or what it is where PyTorch has no such call. */
-static void print_addmm(const pf_emitter *m)
+static void print_addmm(const pf_emitter *m, const char *out)
 {
   const pf_case *c = m->what;
   const pf_dtype t = pf_case_result(c);
@@ -86,7 +94,7 @@ static void print_addmm(const pf_emitter *m)
     fputs(" * c + ", m->to);
     pf_emit_number(m->to, c->alpha, is_integer(t));
     fputs(" * ", m->to);
-    print_product(m);
+    print_product(m, "");
     fputc(')', m->to);
     return;
   }
@@ -101,7 +109,7 @@ static void print_addmm(const pf_emitter *m)
   pf_emit_number(m->to, c->beta, is_integer(t));
   fputs(", alpha=", m->to);
   pf_emit_number(m->to, c->alpha, is_integer(t));
-  fputc(')', m->to);
+  fprintf(m->to, "%s)", out);
 }
 
 static void print_linear(const pf_emitter *m)
@@ -138,33 +146,42 @@ static void print_scaled(const pf_emitter *m)
           dtype_text(pf_case_result(m->what)));
 }
 
-static void print_graph(const pf_emitter *m)
+/* out: ", out=out", or "". */
+static void print_graph(const pf_emitter *m, const char *out)
 {
   const pf_shape *s = &m->problem->shape;
   switch (m->what->graph) {
   case PF_MATMUL_OUT_F32_ADD:
-    print_product(m);
+    print_product(m, "");
     fputs(", out=torch.empty(", m->to);
     pf_emit_sizes(m->to, s->out_rank, s->out);
     fputs(", dtype=torch.float32)) + bias", m->to);
     break;
   case PF_MATMUL_ADD:
-    print_product(m);
+    print_product(m, "");
     fputs(") + bias", m->to);
     break;
   case PF_MATMUL_CAST_F32_ADD:
-    print_product(m);
+    print_product(m, "");
     fputs(").float() + bias.float()", m->to);
     break;
   case PF_LINEAR: print_linear(m); break;
-  case PF_ADDMM: print_addmm(m); break;
+  case PF_ADDMM: print_addmm(m, out); break;
   case PF_SCALED_MATMUL: print_scaled(m); break;
   case PF_MATMUL_PLAIN:
   case PF_GRAPH_COUNT:
-    print_product(m);
+    print_product(m, out);
     fputc(')', m->to);
     break;
   }
+}
+
+/* Is it one call, which can write to a tensor that is there? */
+static bool takes_out(const pf_case *c)
+{
+  const bool product = c->graph == PF_MATMUL_PLAIN && !is_int_mm(c) &&
+                       c->operand[PF_OUT].dtype == pf_case_in(c);
+  return product || (c->graph == PF_ADDMM && addmm_name(c));
 }
 
 /* Where the result's layout counts it is a tensor of that layout, full of NaN before. */
@@ -172,6 +189,7 @@ static void print_function(const pf_emitter *m)
 {
   const pf_operand *out = &m->what->operand[PF_OUT];
   const bool placed = !m->what->out_is_c && !pf_operand_dense(out);
+  const bool copied = placed && !takes_out(m->what);
   fputs("def graph(", m->to);
   pf_emit_names(m, false);
   fputs("):\n", m->to);
@@ -185,12 +203,12 @@ static void print_function(const pf_emitter *m)
     fprintf(m->to, ", %" PRId64 ")\n", out->offset);
   }
   fputs("    return ", m->to);
-  if (placed)
+  if (copied)
     fputs("out.copy_(", m->to);
   else if (m->what->out_is_c && !addmm_name(m->what))
     fputs("c.copy_(", m->to);
-  print_graph(m);
-  if (placed || (m->what->out_is_c && !addmm_name(m->what)))
+  print_graph(m, placed && !copied ? ", out=out" : "");
+  if (copied || (m->what->out_is_c && !addmm_name(m->what)))
     fputc(')', m->to);
   fputc('\n', m->to);
 }

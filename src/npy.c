@@ -1,4 +1,4 @@
-/* The .npy reader and writer.
+/* The .npy reader.
 
    The header is the repr of a dict with the keys 'descr', 'fortran_order' and 'shape'.  Of Python
    only what such a dict can hold is read: strings without escapes, True, False, a tuple of decimal
@@ -250,12 +250,12 @@ static pf_status read_length(scanner *s, size_t have)
   return PF_OK;
 }
 
-static const npy_dtype *descr_of(pf_dtype t)
+static bool has_descr(pf_dtype t)
 {
   for (int i = 0; i < DTYPES; i++)
     if (dtypes[i].own != NULL && strcmp(dtypes[i].own, pf_dtype_of(t)->name) == 0)
-      return &dtypes[i];
-  return NULL;
+      return true;
+  return false;
 }
 
 static pf_status set_dtype(const scanner *s, const npy_dtype *d, const pf_dtype *raw,
@@ -266,7 +266,7 @@ static pf_status set_dtype(const scanner *s, const npy_dtype *d, const pf_dtype 
   const bool is_integer = kind == 'u' || kind == 'i';
   t->dtype_name = d->descr;
   t->has_dtype = d->own != NULL && pf_dtype_find(d->own, strlen(d->own), &t->dtype);
-  if (raw == NULL || !(is_raw || (is_integer && descr_of(*raw) == NULL)))
+  if (raw == NULL || !(is_raw || (is_integer && !has_descr(*raw))))
     return PF_OK;
   if (8 * pf_dtype_of(*raw)->bytes == d->bits) {
     t->has_dtype = true;
@@ -335,42 +335,4 @@ pf_status pf_npy_parse_head(const void *data, size_t have, size_t size, const pf
   if (status != PF_OK)
     pf_tensor_file_close(out);
   return status;
-}
-
-/* The header, newline included, padded so that the data begin at a multiple of 64 bytes. */
-static size_t print_header(const pf_tensor_entry *t, char *to, size_t room)
-{
-  const npy_dtype *d = descr_of(t->dtype);
-  size_t n = 0;
-  if (d != NULL)
-    n += (size_t)snprintf(to, room, "{'descr': '%s', ", d->descr);
-  else
-    n += (size_t)snprintf(to, room, "{'descr': '|V%d', ", pf_dtype_of(t->dtype)->bytes);
-  n += (size_t)snprintf(to + n, room - n, "'fortran_order': False, 'shape': (");
-  for (int i = 0; i < t->rank; i++)
-    n += (size_t)snprintf(to + n, room - n, "%s%lld%s", i != 0 ? " " : "", (long long)t->dim[i],
-                          i + 1 < t->rank || t->rank == 1 ? "," : "");
-  n += (size_t)snprintf(to + n, room - n, "), }");
-  while ((MAGIC_LENGTH + 4 + n + 1) % 64 != 0)
-    to[n++] = ' ';
-  to[n++] = '\n';
-  return n;
-}
-
-pf_status pf_npy_write(const char *path, const pf_tensor_entry *t, pf_error *e)
-{
-  char text[512];
-  pf_tensor_entry whole;
-  if (!t->has_dtype)
-    return pf_fail(e, PF_UNSUPPORTED, 0, "npy: no dtype for '%s'", t->dtype_name);
-  if (!pf_tensor_set_shape(&whole, 8 * pf_dtype_of(t->dtype)->bytes, t->rank, t->dim) ||
-      whole.bytes != t->bytes)
-    return pf_fail(e, PF_BAD_INPUT, 0, "npy: impossible shape");
-  if (!pf_tensor_is_c_order(t))
-    return pf_fail(e, PF_BAD_INPUT, 0, "npy: not in C order");
-  const size_t length = print_header(t, text, sizeof text);
-  const uint8_t start[] = {1, 0, (uint8_t)(length & 0xff), (uint8_t)(length >> 8)};
-  const pf_bytes piece[] = {
-    {MAGIC, MAGIC_LENGTH}, {start, sizeof start}, {text, length}, {t->data, t->bytes}};
-  return pf_file_write(path, piece, sizeof piece / sizeof piece[0], e);
 }

@@ -27,8 +27,4 @@ enum { PF_NPY_HEAD = 12 + 10000 };
 pf_status pf_npy_parse_head(const void *data, size_t have, size_t size, const pf_dtype *raw,
                             pf_tensor_file *out, pf_error *e);
 
-/* Writes version 1.0; t in C order, with a dtype; raw bytes where NumPy has no name for it.  The
-   file at path is complete or is not there. */
-pf_status pf_npy_write(const char *path, const pf_tensor_entry *t, pf_error *e);
-
 #endif

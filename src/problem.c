@@ -237,11 +237,6 @@ pf_status pf_output_new(const pf_problem *p, pf_dtype t, pf_arena *a, pf_output 
   return PF_OK;
 }
 
-void pf_output_refill(pf_output *out)
-{
-  memcpy(out->storage, out->before, out->bytes);
-}
-
 void pf_output_read(const pf_problem *p, const pf_output *out, double *got)
 {
   read_results(p, &out->view, got);

@@ -65,8 +65,6 @@ typedef struct pf_output {
    is c's dtype, prefilled with c's values: view is then c's view, too, and takes its place in a
    call. */
 pf_status pf_output_new(const pf_problem *p, pf_dtype t, pf_arena *a, pf_output *out);
-/* Refills an output that a run has used. */
-void pf_output_refill(pf_output *out);
 /* Reads the result as doubles, one per output element, row-major. */
 void pf_output_read(const pf_problem *p, const pf_output *out, double *got);
 /* Byte offset, relative to the first element, of the first byte changed outside the elements;

@@ -177,7 +177,7 @@ static pf_status open_model(pf_weights *w, const char *path, pf_error *e)
     w->format = "onnx";
     return open_onnx(w, f, e);
   }
-  if (pf_shards_is(f->data, f->size)) {
+  if (pf_shards_is(f->data, f->size) && !pf_safetensors_is(f->data, f->size)) {
     w->format = "safetensors";
     return open_shards(w, e);
   }

@@ -88,6 +88,16 @@ for target in pytorch numpy; do
   fi
 done
 
+# What writes to a tensor that is there shows a library that writes beside it.
+echo 'matmul x=f32[2,3] y=f32[3,1] out=(2,1)' >"$work/placed.txt"
+echo 'linear x=f32[2,3] y=f32[1,3] out=(2,1)' >"$work/linear.txt"
+writes() # pattern file
+{
+  "$program" emit --pytorch "$work/$2.txt" | grep -qF "$1"
+}
+check 'pytorch: a result with strides is written in place' writes 'torch.matmul(x, y, out=out)' placed
+check 'pytorch: or copied to where it belongs' writes 'out.copy_(torch.nn.functional.linear(' linear
+
 # --- C ---------------------------------------------------------------------------------------------
 
 # One element: what the program calls exact is the exact value, and what it got is near.

@@ -230,6 +230,7 @@ bad_index 'an index of no files' '{"got": "x"}' 'index/index.json: case 0: \"fil
 bad_index 'an index of other folders' '{"file": "../tie"}' 'case 0: \"file\" is no name'
 bad_index 'results in other folders' '{"file": "tie.case", "got": "a/b"}' '\"got\" is no name'
 bad_index 'claims that are no names' "$(entry '{"a": 1}')" 'case 0: \"claims\"'
+bad_index 'a claim behind another' "$(entry '{"recorded": "eager", "a": null}')" 'case 0: \"claims\"'
 bad_index 'claims that are no object' "$(entry 1)" 'case 0: \"claims\"'
 bad_index 'claims of a missing tensor' "$(entry '{"a": "eager"}')" "no tensor 'a'"
 bad_index 'claims of a missing row' "$(entry '{"recorded": "cuda"}')" \

@@ -142,8 +142,22 @@ static void test_raw(void **unused)
   }
 }
 
+/* The header of an array in C order; raw bytes for what NumPy has no name for. */
+static void print_header(pf_dtype t, int rank, const int64_t *dim, char *to, size_t size)
+{
+  static const char *const descr[PF_DTYPE_COUNT] = {
+    [PF_F64] = "<f8", [PF_F32] = "<f4", [PF_F16] = "<f2", [PF_S8] = "|i1", [PF_U8] = "|u1",
+    [PF_S32] = "<i4"};
+  int n = descr[t] != NULL ? snprintf(to, size, "{'descr': '%s', ", descr[t])
+                           : snprintf(to, size, "{'descr': '|V%d', ", pf_dtype_of(t)->bytes);
+  n += snprintf(to + n, size - (size_t)n, "'fortran_order': False, 'shape': (");
+  for (int d = 0; d < rank; d++)
+    n += snprintf(to + n, size - (size_t)n, "%lld,", (long long)dim[d]);
+  snprintf(to + n, size - (size_t)n, "), }");
+}
+
 /* All dtypes and ranks, through a file and the mapping. */
-static void test_round_trip(void **unused)
+static void test_mapped(void **unused)
 {
   (void)unused;
   char *folder = folder_new();
@@ -153,13 +167,16 @@ static void test_round_trip(void **unused)
     for (int rank = 0; rank <= PF_TENSOR_MAX_RANK; rank++) {
       int64_t dim[PF_TENSOR_MAX_RANK];
       uint8_t bytes[8 * 6561];
+      char header[200];
       pf_tensor_entry entry;
       for (int d = 0; d < rank; d++)
         dim[d] = draw_between(&r, d == 0 ? 0 : 1, 3);
       for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)draw_bits(&r);
       assert_true(pf_tensor_describe("x", (pf_dtype)t, rank, dim, bytes, &entry));
-      assert_int_equal(pf_npy_write(path, &entry, NULL), PF_OK);
+      print_header((pf_dtype)t, rank, dim, header, sizeof header);
+      block b = file_of(1, header, bytes, entry.bytes, 0);
+      file_write(path, b.data, b.size);
       pf_tensor_file f;
       pf_error e;
       assert_int_equal(pf_tensor_file_open(path, &entry.dtype, &f, &e), PF_OK);
@@ -169,45 +186,10 @@ static void test_round_trip(void **unused)
       assert_memory_equal(got->stride, entry.stride, (size_t)rank * sizeof dim[0]);
       assert_int_equal(got->bytes, entry.bytes);
       assert_memory_equal(got->data, bytes, entry.bytes);
-      assert_int_equal(got->offset % 64, 0);
-      assert_int_equal(f.data[6], 1);
       pf_tensor_file_close(&f);
+      block_free(&b);
     }
   }
-  assert_int_equal(unlink(path), 0);
-  folder_remove(folder);
-}
-
-static void test_write_refusals(void **unused)
-{
-  (void)unused;
-  char *folder = folder_new();
-  const char *path = in_folder(folder, "a.npy");
-  static const uint8_t data[64] = {0};
-  const int64_t dim[2] = {2, 3}, longest[2] = {INT64_MAX / 8, 0};
-  pf_tensor_entry good, t;
-  pf_error e;
-  assert_true(pf_tensor_describe("a", PF_F32, 2, dim, data, &good));
-  t = good;
-  t.stride[0] = 1;
-  t.stride[1] = 2;
-  assert_int_equal(pf_npy_write(path, &t, &e), PF_BAD_INPUT);
-  assert_non_null(strstr(e.text, "C order"));
-  t = good;
-  t.has_dtype = false;
-  assert_int_equal(pf_npy_write(path, &t, &e), PF_UNSUPPORTED);
-  t = good;
-  t.bytes--;
-  assert_int_equal(pf_npy_write(path, &t, &e), PF_BAD_INPUT);
-  t = good;
-  t.rank = 9;
-  assert_int_equal(pf_npy_write(path, &t, &e), PF_BAD_INPUT);
-  disk_limit(60);
-  assert_int_equal(pf_npy_write(path, &good, &e), PF_IO_ERROR);
-  disk_unlimit();
-  assert_int_equal(folder_count(folder), 0);
-  assert_true(pf_tensor_describe("a", PF_U8, 2, longest, data, &good));
-  assert_int_equal(pf_npy_write(path, &good, &e), PF_OK);
   assert_int_equal(unlink(path), 0);
   folder_remove(folder);
 }
@@ -218,8 +200,7 @@ int main(void)
     cmocka_unit_test(test_numpy_files),
     cmocka_unit_test(test_odd_but_valid),
     cmocka_unit_test(test_raw),
-    cmocka_unit_test(test_round_trip),
-    cmocka_unit_test(test_write_refusals),
+    cmocka_unit_test(test_mapped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

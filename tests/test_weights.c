@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <endian.h>
 #include <sys/mman.h>
 
 #include "model_files.h"
@@ -182,6 +183,30 @@ static bool always(void *user, const char *doing, uint64_t done, uint64_t all)
   return done <= all;
 }
 
+/* A header's length may begin with the bytes of a brace, as an index does. */
+static void test_lengths_like_braces(void **unused)
+{
+  (void)unused;
+  static const uint64_t lengths[] = {'{', ' ' | '{' << 8};
+  char *folder = folder_new();
+  for (int i = 0; i < 2; i++) {
+    static uint8_t file[8 + (' ' | '{' << 8)];
+    static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}";
+    pf_weights w;
+    pf_error e = {0};
+    const uint64_t length = htole64(lengths[i]);
+    memset(file, ' ', sizeof file);
+    memcpy(file, &length, sizeof length);
+    memcpy(file + 8, header, sizeof header - 1);
+    file_write(in_folder(folder, "a.safetensors"), file, 8 + (size_t)lengths[i]);
+    if (pf_weights_open(in_folder(folder, "a.safetensors"), &w, &e) != PF_OK)
+      fail_msg("%zu: %s", e.offset, e.text);
+    assert_int_equal(w.count, 1);
+    pf_weights_close(&w);
+  }
+  remove_files(folder);
+}
+
 /* Of a range that runs beyond the file only the file's part is given back: the page behind it is
    another's. */
 static void test_forget(void **unused)
@@ -216,7 +241,7 @@ int main(void)
     cmocka_unit_test(test_shards),      cmocka_unit_test(test_bad_indexes),
     cmocka_unit_test(test_bad_shards),  cmocka_unit_test(test_other_files),
     cmocka_unit_test(test_external_data), cmocka_unit_test(test_forget),
-    cmocka_unit_test(test_hash),
+    cmocka_unit_test(test_hash),        cmocka_unit_test(test_lengths_like_braces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,7 @@ static int read_claims(pf_judge_list *l, const char *path, size_t number, json_t
     return no_memory();
   if (claims && !json_is_object(claims))
     return bad_index(path, number, "\"claims\" is no object");
+  item->claim = claim;
   json_object_foreach(claims, tensor, row) {
     if (!json_is_string(row))
       return bad_index(path, number, "\"claims\" holds something but names of rows");
@@ -80,7 +81,6 @@ static int read_claims(pf_judge_list *l, const char *path, size_t number, json_t
     if (!c->tensor || !c->row)
       return no_memory();
   }
-  item->claim = claim;
   return PF_EXIT_CLEAN;
 }
 

@@ -11,7 +11,10 @@
 #include "measure.h"
 #include "torch_parts.h"
 
-typedef enum pf_ops_mode { PF_OPS_MATMUL, PF_OPS_DOT, PF_OPS_MV } pf_ops_mode;
+typedef enum pf_ops_mode {
+  PF_OPS_MATMUL, PF_OPS_DOT, PF_OPS_MV,
+  PF_OPS_MV_RAW  /* with what is known to come out wrong */
+} pf_ops_mode;
 
 typedef int32_t pf_ops_call(const char *op, pf_torch_tensor out, pf_torch_tensor self,
                             pf_torch_tensor a, pf_torch_tensor b, double beta, double alpha,
@@ -105,7 +108,13 @@ static bool is_held(double factor, int32_t dtype)
          (digits == floor(digits) && (dtype == PFE_BF16 || (exponent > -14 && exponent <= 16)));
 }
 
-static const char *plan_mv(const pfe_call *call, pf_ops_plan *p)
+static bool may_be_onednn(const pfe_call *call)
+{
+  const int32_t x = pf_blas_a(call)->dtype;
+  return (x == PFE_BF16 || x == PFE_F16) && pf_torch_is_large(call);
+}
+
+static const char *plan_mv(pf_ops_mode mode, const pfe_call *call, pf_ops_plan *p)
 {
   const pfe_tensor *a = pf_blas_a(call), *b = pf_blas_b(call), *out = call->out;
   const bool row = call->m == 1 && call->n != 1;  /* b's columns times a */
@@ -122,13 +131,9 @@ static const char *plan_mv(const pfe_call *call, pf_ops_plan *p)
   p->view[OUT] = vector(out, rows, row ? out->column_stride : out->row_stride);
   if (p->self)
     p->view[SELF] = vector(p->self, rows, row ? p->self->column_stride : p->self->row_stride);
+  if (mode == PF_OPS_MV && may_be_onednn(call) && rows > 1 && p->view[OUT].stride[0] != 1)
+    return "it writes a vector densely, whatever its stride (torch-ops:mv-raw shows it)";
   return NULL;
-}
-
-static bool may_be_onednn(const pfe_call *call)
-{
-  const int32_t x = pf_blas_a(call)->dtype;
-  return (x == PFE_BF16 || x == PFE_F16) && pf_torch_is_large(call);
 }
 
 /* Of a result of one column, whose rows may be batches. */
@@ -152,8 +157,10 @@ static const char *plan(const pf_ops *o, const pfe_call *call, pf_ops_plan *p)
     return "it adds c or a bias, not both";
   if (!s->has_c && pf_blas_alpha(call) != 1)
     return "without c it has no alpha";
+  if (o->mode == PF_OPS_DOT)
+    return plan_dot(call, p);
   if (o->mode != PF_OPS_MATMUL)
-    return o->mode == PF_OPS_DOT ? plan_dot(call, p) : plan_mv(call, p);
+    return plan_mv(o->mode, call, p);
   if (call->n == 1 && may_be_onednn(call)) {
     if (call->k > 1 && pf_blas_b(call)->row_stride != 1)
       return "it reads a column densely, whatever its stride (torch:raw shows it)";
@@ -223,7 +230,7 @@ static const char *const places[] = {"../lib/precfuzz/torch", "../../lib/precfuz
 
 static pfe_status start(pf_ops *o, const pfe_request *request, char text[192])
 {
-  static const char *const modes[] = {"matmul", "dot", "mv", NULL};
+  static const char *const modes[] = {"matmul", "dot", "mv", "mv-raw", NULL};
   char path[512], ops[512];
   const char *const named[] = {path, NULL}, *const shim[] = {ops, NULL};
   const pf_symbol symbols[] = {{(void **)&o->call, "precfuzz_torch_op", 0}, {0}};
