@@ -241,7 +241,7 @@ class Engine:
             return None  # one call or two, by rules of PyTorch's own
         if backend != "inductor":
             return backend if backend in ("eager", "aot_eager") else None
-        if 1 in ranks[:2]:
+        if 1 in ranks[:2] or call["k"] == 1:
             return None  # a loop of its own or a call, as it likes
         one = call["m"] == call["n"] == 1
         fused = call["graph"] == "matmul_add" and given[0].dim() == given[1].dim() == 2

@@ -100,7 +100,7 @@ def answers(text, tensors, engines, source):
                 kind = "refused" if engine.options.backend == "eager" else "failed"
                 source[kind][f"{name}: {torch_engine.one_line(e)[:150]}"] += 1
                 continue
-            row = engine.row({"graph": graph, "m": m, "n": n}, given)
+            row = engine.row({"graph": graph, "m": m, "n": n, "k": tensors["x"].shape[-1]}, given)
             claims |= {name: row} if row else {}
     return got, claims
 
