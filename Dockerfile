@@ -24,7 +24,7 @@ FROM ${BASE} AS runtime
 RUN echo 'path-exclude /usr/lib/*/openblas-pthread/*.a' >/etc/dpkg/dpkg.cfg.d/openblas && \
     apt-get update && apt-get install -y --no-install-recommends \
       afl++ clang gnuplot-nox jq libcmocka0 libgmp10 libjansson4 libmpfr6 libnettle8t64 \
-      libprotobuf-c1 libzip5 llvm python3-jsonschema tini unzip zip \
+      libprotobuf-c1 libzip5 llvm python3-jsonschema tini \
       libblas3 libblis4-pthread libdnnl-dev libdnnl3.6 libonnxruntime-dev libonnxruntime1.21 \
       libopenblas-pthread-dev libopenblas0-pthread libpthreadpool-dev libxnnpack-dev \
       libxnnpack0.20241108 && \

@@ -82,7 +82,7 @@ static void examine_rule(const char *text, size_t size)
 
 static void examine_list(const char *text, size_t size)
 {
-  pf_regressions list;
+  pf_regressions list = {0};
   pf_error e = {0};
   if (pf_regressions_parse("known.txt", text, size, &list, &e) != PF_OK) {
     refused(&e, size);

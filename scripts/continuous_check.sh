@@ -127,7 +127,7 @@ memory()
 
 look()
 {
-  say "memory $(memory) MB, disk $(du -sm "$kept" | cut -f 1) MB, $(find "$kept/corpus" -type f | wc -l) inputs, \
+  say "memory $(memory) MB, disk $(du -sm "$kept" 2>/dev/null | cut -f 1) MB, $(find "$kept/corpus" -type f | wc -l) inputs, \
 $(bundles | wc -l) findings"
 }
 

@@ -57,6 +57,17 @@ fault_table()
     }' "$measured"
 }
 
+shares()
+{
+  awk -F '\t' '
+    $1 == "search" { features[$2, $3] += $7; if (!seen[$2]++) order[++engines] = $2 }
+    END {
+      for (i = 1; i <= engines; i++)
+        printf "%s%.0f %% under %s", (i > 1 ? " and " : ""),
+          100 * features[order[i], 2] / features[order[i], 1], order[i]
+    }' "$measured"
+}
+
 faults() { awk -F '\t' '$1 == "fault" && !seen[$7]++ { printf "%s%s", gap, $7; gap = ", " }' "$measured"; }
 
 cat >"$part" <<END
@@ -80,9 +91,10 @@ until one worker has found it or all together have made the executions that were
 
 $(fault_table)
 
-An execution costs about the same beside another worker as alone: it takes nothing but its processor.
-What two workers find in as many executions is about what one does, so that they find it in half of the
-time; what they find twice before they have told each other of it is what they lose.
+Of the features that one worker found, two found in as many executions $(shares). They run at the same time,
+each on a processor of its own, and take nothing else from each other; what they lose is what both find
+before one has told the other. Searches for one fault differ from each other by a factor of ten, so that
+few of them tell one worker from two.
 
 END
 cat >>"$part" <<'END'
@@ -125,7 +137,8 @@ nobody looked at has findings that are cheap, and the hundredth machine on the r
 
     scripts/afl_hosts.sh fuzz_matmul 86400 FOLDER --sync SHARED --secondaries 15
 
-on each host: SHARED is a folder that all of them see, as a network's file system; or one that is carried,
+on each host (`docker run ... precfuzz hosts ...` in the image; a single machine is
+[continuous.md](continuous.md)'s): SHARED is a folder that all of them see, as a network's file system; or one that is carried,
 every so often, to where all hosts' are gathered, and from there to each:
 
     rsync -a SHARED/main-$(uname -n) gather:shared/ && rsync -a gather:shared/ SHARED/

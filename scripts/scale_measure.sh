@@ -50,23 +50,43 @@ worker() # engine number of-all run executions folder
 
 crashes() { find "$1/crashes" "$1/afl" -name 'crash-*' -o -path '*/crashes/id:*' 2>/dev/null | wc -l; }
 
+# What some processes and all that came of them have taken of processors so far, in ticks: a line of
+# number and ticks for each.  AFL++ kills its targets without waiting for them, so that no parent is told.
+taken() # process...
+{
+  awk -v some="$*" '
+    { parent[$1] = $4; ticks[$1] = $14 + $15 }
+    END {
+      n = split(some, list, " ")
+      for (i = 1; i <= n; i++) ours[list[i]] = 1
+      for (more = 1; more;) {
+        more = 0
+        for (p in parent) if (!(p in ours) && parent[p] in ours) more = ours[p] = 1
+      }
+      for (p in ours) if (p in ticks) print p, ticks[p]
+    }' /proc/[0-9]*/stat 2>/dev/null || true
+}
+
 # All workers; a finding of one ends the others.  Prints the seconds of processors.
 work() # engine workers run executions folder
 {
-  (
-    pids=()
-    for i in $(seq "$2"); do
-      worker "$1" "$i" "$2" "$3" "$4" "$5" &
-      pids+=($!)
-    done
-    for _ in $(seq "$2"); do
-      wait -n || true
-      [ "$(crashes "$5")" = 0 ] || kill -TERM "${pids[@]}" 2>/dev/null || true
-    done
-    times >"$5/times"  # in no pipe, which would be a shell of its own
-    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } print s }' \
-      "$5/times"
-  )
+  local i pids=() pid left
+  for i in $(seq "$2"); do
+    worker "$1" "$i" "$2" "$3" "$4" "$5" &
+    pids+=($!)
+  done
+  : >"$5/taken"
+  while :; do
+    taken "${pids[@]}" >>"$5/taken"
+    left=0
+    for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null && left=1; done
+    [ $left = 1 ] || break
+    [ "$(crashes "$5")" = 0 ] || kill -TERM "${pids[@]}" 2>/dev/null || true
+    sleep 0.1
+  done
+  awk -v hertz="$(getconf CLK_TCK)" '
+    $2 > ticks[$1] { ticks[$1] = $2 }
+    END { for (pid in ticks) sum += ticks[pid]; print sum / hertz }' "$5/taken"
 }
 
 executed() { od -An -v -t u8 -w8 -N 8 "$1/stats" | tr -d ' '; }

@@ -204,25 +204,45 @@ static bool takes_out(const pf_emitter *m)
   return !is_mkldnn(m) && (product || (c->graph == PF_ADDMM && addmm_name(c)));
 }
 
+static void print_view(const pf_operand *o, FILE *to)
+{
+  fputs(".as_strided(", to);
+  pf_emit_sizes(to, o->rank, o->dim);
+  fputs(", ", to);
+  pf_emit_sizes(to, o->rank, o->stride);
+  fprintf(to, ", %" PRId64 ")", o->offset);
+}
+
+/* Tells of what was written between the elements of `out`. */
+static void print_rest(const pf_emitter *m)
+{
+  const pf_operand *out = &m->what->operand[PF_OUT];
+  fprintf(m->to, "    rest = out.as_strided([%" PRId64 "], [1], 0).clone()\n    rest",
+          pf_storage_size(out));
+  print_view(out, m->to);
+  fputs(".fill_(math.nan)\n"
+        "    return out if rest.isnan().all() else print(\"wrote outside its output\") or out\n",
+        m->to);
+}
+
 /* Where the result's layout counts it is a tensor of that layout, full of NaN before. */
 static void print_function(const pf_emitter *m)
 {
   const pf_operand *out = &m->what->operand[PF_OUT];
   const bool placed = !m->what->out_is_c && !pf_operand_dense(out);
   const bool copied = placed && !takes_out(m);
+  const bool tells = placed && !copied && m->what->graph == PF_MATMUL_PLAIN &&
+                     !is_integer(out->dtype);
   fputs("def graph(", m->to);
   pf_emit_names(m, false);
   fputs("):\n", m->to);
   if (placed) {
-    fprintf(m->to, "    out = torch.full([%" PRId64 "], %s, dtype=%s).as_strided(",
-            pf_storage_size(out), is_integer(out->dtype) ? "99" : "math.nan",
-            dtype_text(out->dtype));
-    pf_emit_sizes(m->to, out->rank, out->dim);
-    fputs(", ", m->to);
-    pf_emit_sizes(m->to, out->rank, out->stride);
-    fprintf(m->to, ", %" PRId64 ")\n", out->offset);
+    fprintf(m->to, "    out = torch.full([%" PRId64 "], %s, dtype=%s)", pf_storage_size(out),
+            is_integer(out->dtype) ? "99" : "math.nan", dtype_text(out->dtype));
+    print_view(out, m->to);
+    fputc('\n', m->to);
   }
-  fputs("    return ", m->to);
+  fputs(tells ? "    " : "    return ", m->to);
   if (copied)
     fputs("out.copy_(", m->to);
   else if (m->what->out_is_c && !addmm_name(m->what))
@@ -231,6 +251,8 @@ static void print_function(const pf_emitter *m)
   if (copied || (m->what->out_is_c && !addmm_name(m->what)))
     fputc(')', m->to);
   fputc('\n', m->to);
+  if (tells)
+    print_rest(m);
 }
 
 pf_status pf_emit_pytorch(const pf_emitter *m, pf_error *e)

@@ -13,7 +13,9 @@ kept=$folder/kept
 
 clean_up()
 {
-  [ -z "$run_pid" ] || kill -TERM "$run_pid" 2>/dev/null
+  local started
+  mapfile -t started < <(jobs -p)
+  [ ${#started[@]} = 0 ] || kill -TERM "${started[@]}" 2>/dev/null
   wait
   ! mountpoint -q "$folder/small" || umount "$folder/small"
   rm -rf "$folder"
@@ -236,6 +238,20 @@ is_bounded()
   ended 0 && holds '[ -e "$kept/corpus/fuzz_npy/small" ]' '[ ! -e "$kept/corpus/fuzz_npy/large" ]' \
     'grep -q "MB of 4 are taken" "$folder/out"'
 }
+
+takes_along() # the fuzzer that it runs
+{
+  local fuzzers='$(grep -lzsF -- "CONTINUOUS_SLICE=$kept/.run/slices/" /proc/[0-9]*/environ)'
+  kept=$folder/alone
+  start --target fuzz_npy --fuzzer libfuzzer --engine reference --seconds 40
+  within 300 "[ -n \"$fuzzers\" ]"
+  sleep 1
+  kill -KILL "$run_pid"
+  wait "$run_pid" 2>/dev/null
+  run_pid=''
+  within 50 "[ -z \"$fuzzers\" ]"
+}
+check 'a run that is killed takes its fuzzer along' takes_along
 check 'a corpus is merged' merges
 check 'the folder stays below its limit' is_bounded
 

@@ -134,7 +134,7 @@ tend_place() # place
     fi
     return
   fi
-  wait "${pid[$1]}" 2>/dev/null || status=$?
+  { wait "${pid[$1]}" || status=$?; } 2>/dev/null  # the shell tells of what was killed
   kill -KILL -- "-${pid[$1]}" 2>/dev/null  # what it started
   if [ -n "${slice_of[$1]}" ]; then
     end_slice "$1" $status $((-over))

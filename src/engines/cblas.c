@@ -188,8 +188,7 @@ static pfe_status load(pf_cblas *l, const pf_cblas_kind *kind, const char *path,
   find_entries(l);
   l->wide = has_wide_integers(l);
   l->flushes = may_flush_bf16();
-  /* BLIS sums multiples of the matrix's lines, and returns at once from a multiple by 0; its gemm
-     does so where one of its matrices is a vector. */
+  /* BLIS's gemv sums multiples of the matrix's lines, and returns at once from a multiple by 0. */
   l->skips_zeros = find(l, "bli_info_get_version_str") != NULL;
   return PFE_OK;
 }

@@ -148,6 +148,14 @@ static void name_kernel(const pf_cblas_plan *p, pfe_answer *answer)
              c->order == ROW_MAJOR ? "row" : "column", a, b);
 }
 
+/* BLIS's gemm takes a matrix that is a vector by gemv, and so the one line across that may be left
+   over at the end where an output's lines are odd in length. */
+static bool uses_gemv(const pf_cblas_plan *p, const pfe_call *call)
+{
+  const int64_t length = call->out->column_stride == 1 ? call->n : call->m;
+  return p->product != PF_CBLAS_DOT && (call->m == 1 || call->n == 1 || length % 2);
+}
+
 pfe_status pf_cblas_supports(void *state, const pfe_call *call, pfe_answer *answer)
 {
   const pf_cblas *l = state;
@@ -160,7 +168,7 @@ pfe_status pf_cblas_supports(void *state, const pfe_call *call, pfe_answer *answ
   name_kernel(&p, answer);
   if (p.type == PF_CBLAS_SB && l->flushes)
     answer->settings.flush_inputs = answer->settings.flush_sums = PFE_MAY;
-  if (p.product != PF_CBLAS_DOT && l->skips_zeros && (call->m == 1 || call->n == 1))
+  if (l->skips_zeros && uses_gemv(&p, call))
     answer->settings.zero_skip = PFE_MAY;
   return PFE_OK;
 }
