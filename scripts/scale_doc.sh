@@ -93,7 +93,8 @@ $(fault_table)
 
 Of the features that one worker found, two found in as many executions
 $(shares). They run at the same time, each on a processor of its own; what they lose is what both find
-before one has told the other. Runs are few and short, by default, too: differences below a factor of two
+before one has told the other. Seconds are looked up ten times a second, of which a busy machine loses the
+last. Runs are few and short, by default, too: differences below a factor of two
 are noise until more of them (\`SCALE_RUNS\`, \`SCALE_EXECUTIONS\`) say otherwise.
 
 END
