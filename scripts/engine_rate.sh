@@ -50,7 +50,7 @@ for _ in 1 2 3; do
   done
 done
 median() { sort -g "$work/${1//\//_}.rates" | sed -n 2p; }
-printf '%d cases of %d to 4096 products\n' "$(find "$work/cases" -type f | wc -l)" 1
+printf '%d cases of 1 to 4096 products\n' "$(find "$work/cases" -type f | wc -l)"
 printf '%-20s %12s %s\n' engine 'cases a s' 'by the reference'
 for engine in reference "$@"; do
   printf '%-20s %12d %.2f\n' "$engine" "$(median "$engine")" \

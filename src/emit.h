@@ -16,7 +16,7 @@ typedef enum pf_emit_target {
 
 typedef struct pf_emit_wish {
   pf_emit_target target;
-  const char *engine;  /* PF_EMIT_C: the name under which it is opened, "onednn:runtime"; else unused */
+  const char *engine;  /* the name under which it is opened, "onednn:runtime"; C needs it */
   /* "NAME=VALUE"s, the last behind them NULL: what libraries choose their kernels by, which the
      program sets for itself where it is not set; NULL: nothing. */
   const char *const *environment;

@@ -146,10 +146,29 @@ static void print_scaled(const pf_emitter *m)
           dtype_text(pf_case_result(m->what)));
 }
 
+/* What the engine torch:linear calls, as frozen graphs of inductor do, in place of a product. */
+static bool is_mkldnn(const pf_emitter *m)
+{
+  const pf_graph graph = m->what->graph;
+  return m->engine && !strcmp(m->engine, "torch:linear") &&
+         (graph == PF_MATMUL_PLAIN || graph == PF_LINEAR) && m->what->operand[PF_Y].rank == 2;
+}
+
+static void print_mkldnn(const pf_emitter *m)
+{
+  const bool linear = m->what->graph == PF_LINEAR;
+  fprintf(m->to, "torch.ops.mkldnn._linear_pointwise(x, y%s, %s, \"none\", [], \"\")",
+          linear ? "" : ".mT", linear && m->what->operand[PF_BIAS].present ? "bias" : "None");
+}
+
 /* out: ", out=out", or "". */
 static void print_graph(const pf_emitter *m, const char *out)
 {
   const pf_shape *s = &m->problem->shape;
+  if (is_mkldnn(m)) {
+    print_mkldnn(m);
+    return;
+  }
   switch (m->what->graph) {
   case PF_MATMUL_OUT_F32_ADD:
     print_product(m, "");
@@ -177,11 +196,12 @@ static void print_graph(const pf_emitter *m, const char *out)
 }
 
 /* Is it one call, which can write to a tensor that is there? */
-static bool takes_out(const pf_case *c)
+static bool takes_out(const pf_emitter *m)
 {
+  const pf_case *c = m->what;
   const bool product = c->graph == PF_MATMUL_PLAIN && !is_int_mm(c) &&
                        c->operand[PF_OUT].dtype == pf_case_in(c);
-  return product || (c->graph == PF_ADDMM && addmm_name(c));
+  return !is_mkldnn(m) && (product || (c->graph == PF_ADDMM && addmm_name(c)));
 }
 
 static void print_view(const pf_operand *o, FILE *to)
@@ -210,7 +230,7 @@ static void print_function(const pf_emitter *m)
 {
   const pf_operand *out = &m->what->operand[PF_OUT];
   const bool placed = !m->what->out_is_c && !pf_operand_dense(out);
-  const bool copied = placed && !takes_out(m->what);
+  const bool copied = placed && !takes_out(m);
   const bool tells = placed && !copied && m->what->graph == PF_MATMUL_PLAIN &&
                      !is_integer(out->dtype);
   fputs("def graph(", m->to);

@@ -96,6 +96,12 @@ writes() # pattern file
   "$program" emit --pytorch "$work/$2.txt" | grep -qF "$1"
 }
 check 'pytorch: a result with strides is written in place' writes 'torch.matmul(x, y, out=out)' placed
+calls_mkldnn()
+{
+  "$program" emit --pytorch --engine torch:linear "$work/linear.txt" |
+    grep -qF 'torch.ops.mkldnn._linear_pointwise(x, y, None, "none", [], "")'
+}
+check 'pytorch: the call of torch:linear' calls_mkldnn
 check 'pytorch: or copied to where it belongs' writes 'out.copy_(torch.nn.functional.linear(' linear
 
 # --- C ---------------------------------------------------------------------------------------------
@@ -152,7 +158,7 @@ check 'C: nobody of that name' refuses 2 "for engine 'nobody'" --c --engine nobo
 check 'C: no f8' refuses 2 'a program in C is written for f64' --c --engine onednn "$work/8.txt"
 check 'C: no alpha' refuses 2 'has no alpha' --c --engine xnnpack "$work/3.txt"
 check 'C: of which engine' refuses 2 '--c needs --engine' --c "$work/1.txt"
-check 'an engine of a script' refuses 2 '--engine goes with --c' --numpy --engine blis "$work/1.txt"
+check 'an engine of a script' refuses 2 '--engine goes with --c or --pytorch' --numpy --engine blis "$work/1.txt"
 
 to_a_file()
 {

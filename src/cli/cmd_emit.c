@@ -21,7 +21,8 @@ static const struct argp_option options[] = {
   {.name = "c", .key = KEY_TARGET + PF_EMIT_C,
    .doc = "A program in C that calls the library of --engine; its first lines say how it is "
           "compiled"},
-  {.name = "engine", .key = 'e', .arg = "NAME", .doc = "With --c: openblas, onednn:runtime, ..."},
+  {.name = "engine", .key = 'e', .arg = "NAME", .doc = "With --c: openblas, onednn:runtime, ...; "
+   "with --pytorch, torch:linear: its call"},
   {.name = "output", .key = 'o', .arg = "FILE",
    .doc = "Where to; an existing file is replaced (default: standard output)"},
   {0}
@@ -51,8 +52,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
   case ARGP_KEY_END:
     if (c->target < 0)
       argp_error(state, "--pytorch, --numpy or --c: which program?");
-    if ((c->target == PF_EMIT_C) != (c->engine != NULL))
-      argp_error(state, c->engine ? "--engine goes with --c" : "--c needs --engine");
+    if (c->target == PF_EMIT_C && !c->engine)
+      argp_error(state, "--c needs --engine");
+    if (c->target == PF_EMIT_NUMPY && c->engine)
+      argp_error(state, "--engine goes with --c or --pytorch");
     if (!c->path)
       argp_error(state, "FILE is missing");
     return 0;
