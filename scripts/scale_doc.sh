@@ -91,10 +91,11 @@ until one worker has found it or all together have made the executions that were
 
 $(fault_table)
 
-Of the features that one worker found, two found in as many executions $(shares). They run at the same time,
-each on a processor of its own, and take nothing else from each other; what they lose is what both find
-before one has told the other. Searches for one fault differ from each other by a factor of ten, so that
-few of them tell one worker from two.
+Of the features that one worker found, two found in as many executions
+$(shares). They run at the same time, each on a processor of its own; what they lose is what both find
+before one has told the other. Seconds are looked up ten times a second, of which a busy machine loses the
+last. Runs are few and short, by default, too: differences below a factor of two
+are noise until more of them (\`SCALE_RUNS\`, \`SCALE_EXECUTIONS\`) say otherwise.
 
 END
 cat >>"$part" <<'END'
