@@ -29,8 +29,13 @@ run_libfuzzer() # program seconds log crashes new-inputs old-inputs [option...]
 run_afl() # program seconds log output old-inputs [option...]
 {
   local how=("${@:6}")
-  # -p seek, unlike those that prefer what is fast, does not end with cases of no element or one.
-  [[ " ${how[*]} " = *' -p '* ]] || how+=(-p seek)
+  # -p seek, unlike those that prefer what is fast, does not end with cases of no element or one; AFL++
+  # lets a main have fast or explore.
+  case " ${how[*]} " in
+    *' -p '*) ;;
+    *' -M '*) how+=(-p explore) ;;
+    *) how+=(-p seek) ;;
+  esac
   export AFL_NO_UI=1 AFL_NO_COLOR=1 AFL_FAST_CAL=1
   export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1  # the host's settings
   export AFL_TRY_AFFINITY=1    # one processor each where there are enough
